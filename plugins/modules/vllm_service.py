@@ -1,0 +1,306 @@
+#!/usr/bin/python
+# Copyright (c) 2026, the nemotron.vllm contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: vllm_service
+short_description: A vLLM service runs what its files say, and is ready
+version_added: 0.1.0
+author:
+  - The nemotron.vllm contributors (!UNKNOWN)
+description:
+  - Enables and starts a systemd service, and waits until the server answers C(/health).
+  - Restarts it when the files in O(inputs) have other contents than when its process was started. The running process
+    itself tells, so that a run that was killed between writing a file and restarting the service is mended by the next
+    one, and a reboot in between changes nothing.
+  - While it waits, the controller shows how far the start has come. When the server dies, its likely reason and the end
+    of its journal are in the message.
+  - Refuses to start a server on a port that another program listens on. vLLM binds with C(SO_REUSEPORT), so that the
+    second server would start without an error and get a share of the requests.
+  - A ready server has loaded its model. Whether it answers is another question; see M(nemotron.vllm.endpoint_info).
+extends_documentation_fragment:
+  - nemotron.vllm._attributes
+attributes:
+  check_mode:
+    support: full
+  diff_mode:
+    support: full
+  idempotent:
+    support: full
+    description: A second invocation with the same arguments indicates no change.
+options:
+  name:
+    description: The unit, with or without C(.service).
+    type: str
+    required: true
+  state:
+    description:
+      - V(serving) means enabled, started from the present files, and ready.
+      - V(stopped) means stopped and disabled.
+    type: str
+    choices: [serving, stopped]
+    default: serving
+  inputs:
+    description: The files that define the service, for example its unit file and the configuration of the server.
+    type: list
+    elements: path
+    default: []
+  inputs_changed:
+    description:
+      - Whether earlier tasks have changed, or in check mode would change, the files in O(inputs).
+      - Only makes the prediction of check mode right; outside it the files are read.
+    type: bool
+    default: false
+  url:
+    description: Where the server listens, for example V(http://127.0.0.1:8000). Required for O(state=serving).
+    type: str
+  timeout:
+    description: How long a start may take, in seconds. A first start on a GPU takes minutes.
+    type: int
+    default: 600
+  watch:
+    description:
+      - The invocation of the unit to look at, without changing anything. The controller uses this while it waits.
+    type: str
+notes:
+  - The waiting is done on the controller, by an action plugin of the same name; C(async) is not supported.
+seealso:
+  - module: ansible.builtin.systemd_service
+"""
+
+EXAMPLES = r"""
+- name: Ensure the server runs and is ready
+  nemotron.vllm.vllm_service:
+    name: vllm-nemotron
+    inputs:
+      - /etc/systemd/system/vllm-nemotron.service
+      - /opt/nemotron/current/serve.yaml
+    url: http://127.0.0.1:8000
+
+- name: Stop the server
+  nemotron.vllm.vllm_service:
+    name: vllm-nemotron
+    state: stopped
+"""
+
+RETURN = r"""
+reasons:
+  description: Why the service was changed.
+  returned: always
+  type: list
+  elements: str
+  sample: [its files have changed since it was started]
+ready:
+  description: Whether the server answers C(/health).
+  returned: always
+  type: bool
+phase:
+  description: How far the start has come.
+  returned: when O(state=serving)
+  type: str
+  sample: loading the weights
+invocation_id:
+  description: systemd's identifier of this start of the unit.
+  returned: always
+  type: str
+fingerprint:
+  description: Digest of the contents of O(inputs).
+  returned: when O(state=serving)
+  type: str
+reason:
+  description: The line of the journal that most likely tells why the server died, if there is one.
+  returned: when the server died
+  type: str
+journal:
+  description: The last lines of the journal of this start.
+  returned: when the server died
+  type: list
+  elements: str
+"""
+
+import os
+import typing as t
+import urllib.parse
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.urls import open_url
+from ansible_collections.nemotron.vllm.plugins.module_utils import _service_state as states
+from ansible_collections.nemotron.vllm.plugins.module_utils import _startup_log
+from ansible_collections.nemotron.vllm.plugins.module_utils._command import run, run_checked
+from ansible_collections.nemotron.vllm.plugins.module_utils._errors import NemotronError
+from ansible_collections.nemotron.vllm.plugins.module_utils._files import read_text, write_text
+from ansible_collections.nemotron.vllm.plugins.module_utils._listeners import listeners
+
+UNITS = "/etc/systemd/system"
+JOURNAL_LINES = 2000
+SHOWN_LINES = 15
+PROBE_SECONDS = 5
+
+
+class Unit:
+    """A systemd service, as far as this module changes and looks at it."""
+
+    def __init__(self, module: AnsibleModule) -> None:
+        self.module = module
+        name = module.params["name"]
+        self.name = name if name.endswith(".service") else f"{name}.service"
+        self.drop_in = os.path.join(UNITS, f"{self.name}.d", "10-fingerprint.conf")
+
+    def show(self) -> states.Service:
+        """Return systemd's present view of the unit."""
+        argv = ["systemctl", "show", self.name, f"--property={','.join(states.PROPERTIES)}"]
+        return states.parse_show(run_checked(self.module, argv, f"systemd does not answer about {self.name}").stdout)
+
+    def systemctl(self, *words: str) -> None:
+        """Change something through systemd."""
+        run_checked(self.module, ["systemctl", *words], f"systemctl {words[0]} failed")
+
+    def journal(self, invocation_id: str) -> str:
+        """Return what one start of the unit has logged, and what systemd logged about it."""
+        argv = ["journalctl", "--no-pager", "--output=cat", f"--lines={JOURNAL_LINES}"]
+        argv += [f"_SYSTEMD_INVOCATION_ID={invocation_id}", "+", f"INVOCATION_ID={invocation_id}"]
+        return run(self.module, argv).stdout
+
+    def healthy(self) -> bool:
+        """Tell whether the server answers /health with 200. Proxies of the environment do not lead to loopback."""
+        try:
+            open_url(f"{self.module.params['url'].rstrip('/')}/health", use_proxy=False, timeout=PROBE_SECONDS).close()
+        except OSError:
+            return False
+        return True
+
+
+def serve(unit: Unit) -> dict[str, t.Any]:
+    """Have the service run what its files say, without waiting for it."""
+    module = unit.module
+    service = unit.show()
+    contents = {path: read_text(path) for path in module.params["inputs"]}
+    fingerprint = states.fingerprint_of(contents)
+    started_with = None
+    if service.main_pid:
+        started_with = states.fingerprint_in_environment(read_text(f"/proc/{service.main_pid}/environ") or "")
+    reasons = states.reasons_to_restart(service, started_with, fingerprint)
+    if module.check_mode and module.params["inputs_changed"] and not reasons:
+        reasons = ["its files would change"]
+    if not service.enabled:
+        reasons.append("it is not started at boot")
+    before, after = read_text(unit.drop_in) or "", states.drop_in(fingerprint)
+    result = {
+        "changed": bool(reasons) or before != after,
+        "reasons": reasons,
+        "fingerprint": fingerprint,
+        "diff": {"before": before, "after": after, "before_header": unit.drop_in, "after_header": unit.drop_in},
+    }
+    if result["changed"] and not module.check_mode:
+        apply(unit, service, fingerprint, started_with)
+        service = unit.show()
+    return {**result, **observe(unit, service)}
+
+
+def apply(unit: Unit, service: states.Service, fingerprint: str, started_with: str | None) -> None:
+    """Write the drop-in, then enable and start or restart, as far as needed."""
+    missing = [path for path in unit.module.params["inputs"] if not os.path.exists(path)]
+    if missing:
+        raise NemotronError(f"inputs: found no {missing[0]}; needed every file that defines {unit.name}.")
+    if read_text(unit.drop_in) != states.drop_in(fingerprint):
+        os.makedirs(os.path.dirname(unit.drop_in), exist_ok=True)
+        write_text(unit.module, unit.drop_in, states.drop_in(fingerprint))
+    unit.systemctl("daemon-reload")
+    if not service.enabled:
+        unit.systemctl("enable", unit.name)
+    if not service.running or started_with != fingerprint:
+        refuse_taken_port(unit)
+        unit.systemctl("reset-failed", unit.name)
+        unit.systemctl("restart", "--no-block", unit.name)
+
+
+def refuse_taken_port(unit: Unit) -> None:
+    """Raise when something else listens where the server will."""
+    port = urllib.parse.urlsplit(unit.module.params["url"]).port or 80
+    for found in listeners(port):
+        if found.unit != unit.name:
+            raise NemotronError(
+                f"url: found port {port} taken by {found.describe()}; needed a port that nothing else listens on. "
+                "Stop that program or choose another port (nemotron_serve_port). "
+                "vLLM would start all the same and silently share the requests."
+            )
+
+
+def observe(unit: Unit, service: states.Service) -> dict[str, t.Any]:
+    """Return how far the start has come."""
+    ready = service.active_state == "active" and unit.healthy()
+    return {
+        "ready": ready,
+        "phase": "ready" if ready else _startup_log.phase_of(unit.journal(service.invocation_id)),
+        "invocation_id": service.invocation_id,
+    }
+
+
+def watch(unit: Unit, invocation_id: str) -> dict[str, t.Any]:
+    """Return how far a start has come, or why it has failed; changes nothing."""
+    service = unit.show()
+    ended = states.end_of(service, invocation_id)
+    result: dict[str, t.Any] = {"changed": False, "reasons": []}
+    if not ended:
+        return {**result, **observe(unit, service)}
+    journal = unit.journal(invocation_id)
+    reason = _startup_log.root_cause(journal)
+    shown = _startup_log.tail(journal, SHOWN_LINES)
+    likely = f" The likely reason: {reason}" if reason else ""
+    message = f"{unit.name} did not come up: {ended}.{likely}\nThe end of its journal:\n" + "\n".join(shown)
+    return {
+        **result,
+        "ready": False,
+        "phase": _startup_log.phase_of(journal),
+        "invocation_id": invocation_id,
+        "reason": reason,
+        "journal": shown,
+        "failed": True,
+        "msg": message,
+    }
+
+
+def stop(unit: Unit) -> dict[str, t.Any]:
+    """Stop and disable the service."""
+    service = unit.show()
+    reasons = ["it runs"] if service.active_state not in ("inactive", "failed", "") else []
+    if service.enabled:
+        reasons.append("it is started at boot")
+    if reasons and not unit.module.check_mode:
+        unit.systemctl("disable", "--now", unit.name)
+    return {"changed": bool(reasons), "reasons": reasons, "ready": False, "invocation_id": service.invocation_id}
+
+
+def main() -> None:
+    """Do what state says, once; the action plugin on the controller waits."""
+    module = AnsibleModule(
+        argument_spec={
+            "name": {"type": "str", "required": True},
+            "state": {"type": "str", "choices": ["serving", "stopped"], "default": "serving"},
+            "inputs": {"type": "list", "elements": "path", "default": []},
+            "inputs_changed": {"type": "bool", "default": False},
+            "url": {"type": "str"},
+            "timeout": {"type": "int", "default": 600},
+            "watch": {"type": "str"},
+        },
+        required_if=[("state", "serving", ["url"])],
+        supports_check_mode=True,
+    )
+    unit = Unit(module)
+    try:
+        if module.params["state"] == "stopped":
+            result = stop(unit)
+        elif module.params["watch"]:
+            result = watch(unit, module.params["watch"])
+        else:
+            result = serve(unit)
+    except NemotronError as error:
+        module.fail_json(msg=str(error))
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
