@@ -21,6 +21,7 @@ if t.TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _SHOWN_CHARACTERS = 300
+_DONE = "[DONE]"
 
 
 @dataclass(frozen=True)
@@ -148,12 +149,17 @@ def answer_text(reply: Reply) -> str | None:
     return None if message is None else message.get("content") or ""
 
 
+def is_last_line(line: str) -> bool:
+    """Tell whether a line of a server-sent event stream says that the stream is complete."""
+    return line.startswith("data:") and line[len("data:") :].strip() == _DONE
+
+
 def read_event(line: str) -> dict[str, t.Any] | None:
     """Return the JSON of one line of a server-sent event stream; None for lines that carry none."""
     if not line.startswith("data:"):
         return None
     data = line[len("data:") :].strip()
-    if data in ("", "[DONE]"):
+    if data in ("", _DONE):
         return None
     try:
         event = json.loads(data)

@@ -210,10 +210,13 @@ class Client:
         """Send a request; return the pieces of the reply with the time at which each arrived."""
         start = time.monotonic()
         events: list[tuple[float, dict[str, t.Any]]] = []
-        broken = None
+        # A connection that is cut reads like one that has ended; only the last line tells the difference.
+        broken: str | None = "a connection that was cut before the end"
         try:
             with contextlib.closing(self.open(path, body)) as response:
                 for line in iter(response.readline, b""):
+                    if _endpoint.is_last_line(line.decode("utf-8", "replace")):
+                        broken = None
                     event = _endpoint.read_event(line.decode("utf-8", "replace"))
                     if event is not None:
                         events.append((time.monotonic() - start, event))
