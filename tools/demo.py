@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import ansible_runner
+from ansible_runner.interface import run as run_playbook
 from rich.console import Console
 from rich.table import Table
 
@@ -94,7 +94,7 @@ def deploy() -> Progress:
     progress = Progress()
     inventory = WORK / "droplets.ini"
     inventory.write_text(droplet("inventory", NAME), encoding="utf-8")
-    runner = ansible_runner.run(
+    runner = run_playbook(
         private_data_dir=str(WORK / "runner"),
         project_dir=str(CHECKOUT),
         playbook="site.yml",
@@ -115,7 +115,7 @@ def tunnel() -> Iterator[None]:
     command = [*DROPLET, "ssh", NAME, "-N", "-L", f"127.0.0.1:{TUNNEL_PORT}:127.0.0.1:{SERVER_PORT}"]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL)
     try:
-        for _ in range(50):
+        for _attempt in range(50):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{TUNNEL_PORT}/health", timeout=2).close()
                 break

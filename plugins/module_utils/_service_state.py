@@ -89,7 +89,8 @@ def drop_in(fingerprint: str) -> str:
     return (
         "# Managed by Ansible (nemotron.vllm.vllm_service).\n"
         "# Stands for the contents of this service's files when they were last applied.\n"
-        f"# A process that was started with another value is restarted.\n[Service]\nEnvironment={FINGERPRINT}={fingerprint}\n"
+        "# A process that was started with another value is restarted.\n"
+        f"[Service]\nEnvironment={FINGERPRINT}={fingerprint}\n"
     )
 
 

@@ -12,8 +12,8 @@ version_added: 0.1.0
 author:
   - The nemotron.vllm contributors (!UNKNOWN)
 description:
-  - Sends real requests to an OpenAI-compatible endpoint. C(/health) is not enough; a vLLM server has been seen to answer
-    it with 200 and to die on the first request.
+  - Sends real requests to an OpenAI-compatible endpoint. C(/health) is not enough; a vLLM server has been seen to
+    answer it with 200 and to die on the first request.
   - Says for each check what was asked, what was found and what is needed.
   - After the checks the server must still be alive, and be the same process as before.
 extends_documentation_fragment:

@@ -1,0 +1,72 @@
+# Copyright (c) 2026, the nemotron.vllm contributors
+# GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+DROPLET = CHECKOUT / "molecule" / "common" / "droplet"
+
+
+class Droplet:
+    """A local server; see molecule/common/droplet."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.inventory = folder / f"{name}.ini"
+
+    def tool(self, *arguments: str) -> str:
+        """Run the droplet tool for this server and return what it prints."""
+        completed = subprocess.run([DROPLET, *arguments], check=True, stdout=subprocess.PIPE, text=True)
+        return completed.stdout
+
+    def up(self) -> None:
+        """Start the server, or do nothing when it runs."""
+        self.tool("up", self.name, "--release", "bookworm")
+        self.inventory.write_text(self.tool("inventory", self.name), encoding="utf-8")
+
+    def down(self) -> None:
+        """Stop the server and forget its disk."""
+        self.tool("down", self.name)
+
+    def power_cut(self) -> None:
+        """Stop the server as a power cut would; its disk stays."""
+        self.tool("kill", self.name)
+
+    def ssh(self, command: str) -> str:
+        """Run a shell command on the server and return what it prints."""
+        return self.tool("ssh", self.name, command)
+
+    @property
+    def inventories(self) -> list[Path]:
+        """The inventories that reach this server and hold the settings of the test grounds."""
+        return [self.inventory, CHECKOUT / "inventories" / "demo"]
+
+
+def _running(name: str, folder: Path) -> Iterator[Droplet]:
+    droplet = Droplet(name, folder)
+    droplet.down()
+    droplet.up()
+    yield droplet
+    droplet.down()
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Droplet]:
+    """A server on which nothing was installed; tests with it must leave it so."""
+    yield from _running("run-bare", tmp_path_factory.mktemp("bare"))
+
+
+@pytest.fixture(scope="module")
+def droplet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Droplet]:
+    """A server for the tests of one file, which run in order."""
+    yield from _running("run-site", tmp_path_factory.mktemp("site"))
