@@ -63,7 +63,7 @@ options:
     type: int
     default: 64
   chat_template_kwargs:
-    description: Passed to the model's chat template, for example V({"enable_thinking": false}).
+    description: Passed to the model's chat template, for example C(enable_thinking=false).
     type: dict
     default: {}
   unit:
