@@ -32,7 +32,7 @@ TUNNEL_PORT = 18000
 SERVER_PORT = 8000
 QUESTION = "What is the capital of Germany?"
 
-console = Console(highlight=False)
+console = Console(highlight=False, soft_wrap=True)
 
 
 class Progress:
@@ -46,7 +46,7 @@ class Progress:
         """Take one event of ansible-runner; always keeps it."""
         data = event.get("event_data", {})
         kind = event["event"]
-        if kind == "playbook_on_task_start":
+        if kind == "playbook_on_task_start" and not data["task"].startswith("Validating arguments"):
             console.print(f"  [dim]{data['task']}[/dim]")
         elif kind == "verbose" and event.get("stdout", "").startswith(f"{NAME}: "):
             console.print(f"    [dim]{event['stdout']}[/dim]")
@@ -61,7 +61,7 @@ class Progress:
 
 def main() -> int:
     """Run the demo; return the exit status."""
-    WORK.mkdir(parents=True, exist_ok=True)
+    (WORK / "runner").mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     console.print(f"[bold]1. A local server named {NAME}[/bold] (systemd, its own address, SSH)")
     droplet("up", NAME, "--release", "bookworm")
