@@ -4,7 +4,7 @@
 
 """Print the options of a vLLM as a table for plugins/module_utils/_vllm_recorded.py.
 
-    tools/record_vllm_options.py <interpreter of an environment that has this vLLM>
+tools/record_vllm_options.py <interpreter of an environment that has this vLLM>
 """
 
 from __future__ import annotations
