@@ -35,6 +35,11 @@ REFUSALS = [
     pytest.param(
         {"nemotron_serve_port": 22}, ["port_in_use: found port 22 taken by", "nemotron_serve_port"], id="port taken"
     ),
+    pytest.param(
+        {"nemotron_serve_options": {"max-modle-len": 2048}},
+        ["nemotron_serve_options", "max-modle-len", "max-model-len"],
+        id="unknown option of vLLM",
+    ),
     pytest.param({"nemotron_root": "/run/small"}, ["disk: found", "nemotron_root"], id="little disk"),
     pytest.param(
         {"nemotron_serve_cpu_kvcache_gib": 4096},
