@@ -214,7 +214,14 @@ def apply(unit: Unit, service: states.Service, fingerprint: str, started_with: s
     if not service.running or started_with != fingerprint:
         refuse_taken_port(unit)
         unit.systemctl("reset-failed", unit.name)
-        unit.systemctl("restart", "--no-block", unit.name)
+        restart(unit)
+
+
+def restart(unit: Unit) -> None:
+    """Stop the old process and start a new one; return when that exists. Whether it then comes up is watched later."""
+    completed = run(unit.module, ["systemctl", "restart", unit.name])
+    if not completed.ok and not unit.show().invocation_id:
+        raise NemotronError(f"{unit.name} cannot be started: {completed.describe()}")
 
 
 def refuse_taken_port(unit: Unit) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+# ansible-runner looks for ansible-playbook on the PATH; the one that belongs to this interpreter is meant.
+os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 DROPLET = CHECKOUT / "molecule" / "common" / "droplet"

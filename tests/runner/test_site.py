@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import subprocess
+import time
 
 import pytest
 from conftest import CHECKOUT, Droplet
@@ -33,12 +34,13 @@ def ansible_playbook(droplet: Droplet) -> subprocess.Popen[str]:
     )
 
 
-def run_until(droplet: Droplet, task: str) -> None:
-    """Run site.yml and kill it, with all its children, when C(task) starts."""
+def run_until(droplet: Droplet, task: str, seconds: float) -> None:
+    """Run site.yml and kill it, with all its children, some seconds into C(task)."""
     process = ansible_playbook(droplet)
     assert process.stdout
     for line in process.stdout:
         if line.startswith("TASK [") and task in line:
+            time.sleep(seconds)
             os.killpg(process.pid, signal.SIGKILL)
             break
     else:
@@ -61,16 +63,17 @@ def test_check_mode_on_a_bare_host_changes_nothing(droplet: Droplet) -> None:
 
 
 @pytest.mark.parametrize(
-    "task",
+    ("task", "seconds"),
     [
-        "Ensure the packages",
-        "Install the locked packages",
-        "Ensure the model",
-        "Ensure the server runs",
+        ("Install the packages that uv needs", 2),
+        ("Install uv", 0.5),
+        ("Install the environment", 3),
+        ("Keep a verified copy of the model", 0.7),
+        ("Ensure the server runs and is ready", 8),
     ],
 )
-def test_killed_in_the_middle(droplet: Droplet, task: str) -> None:
-    run_until(droplet, task)
+def test_killed_in_the_middle(droplet: Droplet, task: str, seconds: float) -> None:
+    run_until(droplet, task, seconds)
 
 
 def test_power_cut_in_the_middle(droplet: Droplet) -> None:

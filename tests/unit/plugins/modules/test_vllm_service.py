@@ -106,7 +106,7 @@ def test_a_stopped_service_is_enabled_and_started(host: Host, run: Run) -> None:
         "daemon-reload",
         "enable vllm-test.service",
         "reset-failed vllm-test.service",
-        "restart --no-block vllm-test.service",
+        "restart vllm-test.service",
     ]
     assert f"NEMOTRON_FINGERPRINT={result['fingerprint']}" in host.drop_in.read_text(encoding="utf-8")
 
@@ -152,7 +152,7 @@ def test_a_process_that_was_started_from_other_files_is_restarted(
     started_with(host, monkeypatch, "of older files")
     result = run()
     assert result["reasons"] == ["its files have changed since it was started"]
-    assert host.calls[-1] == "restart --no-block vllm-test.service"
+    assert host.calls[-1] == "restart vllm-test.service"
 
 
 def test_check_mode_predicts_a_restart_for_files_that_would_change(
@@ -176,7 +176,7 @@ def test_a_taken_port_is_refused_before_the_start(host: Host, run: Run) -> None:
     assert result["failed"] is True
     assert result["msg"].startswith(f"url: found port {port} taken by ")
     assert result["msg"].endswith("vLLM would start all the same and silently share the requests.")
-    assert "restart --no-block vllm-test.service" not in host.calls
+    assert "restart vllm-test.service" not in host.calls
 
 
 def test_watching_reports_the_phase(host: Host, run: Run) -> None:
