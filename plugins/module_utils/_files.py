@@ -30,17 +30,18 @@ def sha256_of_file(path: str) -> str:
 
 
 def read_text(path: str) -> str | None:
-    """Return a file's text, or None when there is no such file."""
+    """Return a file's text, or None when there is no such file (any more, if it is one of a process under /proc)."""
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.read()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return None
 
 
 def write_text(module: AnsibleModule, path: str, text: str, mode: int = 0o644) -> None:
     """Replace a file atomically, so that a reader sees the old or the new text and never a part."""
-    descriptor, temporary = tempfile.mkstemp(dir=module.tmpdir)
+    # Beside the file: a rename is atomic only within a file system.
+    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)
     module.add_cleanup_file(temporary)

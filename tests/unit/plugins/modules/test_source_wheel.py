@@ -203,7 +203,11 @@ def test_what_another_run_has_built_meanwhile_is_used(run: Run, monkeypatch: pyt
     assert second["wheel"] == first["wheel"]
 
 
-def test_a_patch_that_the_source_has_already(run: Run, patch: str, tmp_path: Path) -> None:
+def test_a_patch_that_the_source_has_already(
+    run: Run, patch: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warnings: list[str] = []
+    monkeypatch.setattr(source_wheel.AnsibleModule, "warn", lambda _module, warning: warnings.append(warning))
     files = {
         "demo-1.0/pyproject.toml": PYPROJECT,
         "demo-1.0/backend.py": BACKEND,
@@ -212,9 +216,7 @@ def test_a_patch_that_the_source_has_already(run: Run, patch: str, tmp_path: Pat
     result = run(source=str(make_source(tmp_path / "fixed.tar.gz", files)), patches=[patch])
     assert result["changed"]
     assert result["manifest"]["patches"][0]["state"] == "already in the source"
-    assert [warning["event"]["msg"] for warning in result["warnings"]] == [
-        f"The patch {patch} is already in the source and was not needed. Take it out of the list."
-    ]
+    assert warnings == [f"The patch {patch} is already in the source and was not needed. Take it out of the list."]
 
 
 def test_patches_are_applied_in_order(run: Run, patch: str, tmp_path: Path) -> None:
