@@ -40,8 +40,7 @@ def read_text(path: str) -> str | None:
 
 def write_text(module: AnsibleModule, path: str, text: str, mode: int = 0o644) -> None:
     """Replace a file atomically, so that a reader sees the old or the new text and never a part."""
-    # Beside the file: a rename is atomic only within a file system.
-    descriptor, temporary = tempfile.mkstemp(dir=os.path.dirname(path))
+    descriptor, temporary = tempfile.mkstemp(dir=module.tmpdir)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)
     module.add_cleanup_file(temporary)
