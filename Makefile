@@ -10,8 +10,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 REQUIREMENTS := tests/requirements/dev.txt
 STAMP := $(VENV)/.installed
-# Scenarios of molecule in the order in which `make molecule` runs them; SCENARIOS="default" runs one.
-SCENARIOS ?= droplets conda_env vllm_build nemotron_serve systemd_unit default site_source
+# Scenarios of molecule in the order in which `make molecule` begins them; SCENARIOS="default" runs one.
+SCENARIOS ?= site_source default nemotron_serve vllm_build systemd_unit conda_env droplets
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/collections
