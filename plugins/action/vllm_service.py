@@ -13,7 +13,9 @@ from ansible.utils.display import Display
 MODULE = "nemotron.vllm.vllm_service"
 POLL_SECONDS = 2.0
 # A phase that lasts is named again, so that nobody believes the run to hang.
-REPEAT_SECONDS = 15.0
+REPEAT_SECONDS = 10.0
+# The module's own default, which it does not return.
+TIMEOUT_SECONDS = 600
 
 display = Display()
 
@@ -29,17 +31,18 @@ class ActionModule(ActionBase):
         super().run(tmp, task_vars)
         result = self._call(task_vars)
         waiting_is_over = result.get("failed") or result.get("ready") or "phase" not in result
-        if waiting_is_over or self._play_context.check_mode:
+        if waiting_is_over or self._task.check_mode:
             return result
         return {**result, **self._wait(result, task_vars)}
 
-    def _call(self, task_vars: dict[str, t.Any] | None, **more: str) -> dict[str, t.Any]:
+    def _call(self, task_vars: dict[str, t.Any] | None, **more: t.Any) -> dict[str, t.Any]:
         arguments = {**self._task.args, **more}
         called: dict[str, t.Any] = self._execute_module(module_name=MODULE, module_args=arguments, task_vars=task_vars)
         return called
 
     def _wait(self, first: dict[str, t.Any], task_vars: dict[str, t.Any] | None) -> dict[str, t.Any]:
-        timeout = int(self._task.args.get("timeout", 600))
+        given = self._task.args.get("timeout")
+        timeout = TIMEOUT_SECONDS if given is None else int(given)
         host = (task_vars or {}).get("inventory_hostname", "")
         start = shown_at = time.monotonic()
         shown = ""
@@ -54,8 +57,14 @@ class ActionModule(ActionBase):
                 shown, shown_at = probe["phase"], now
                 display.display(f"{host}: {now - start:.0f} s: {shown}")
             if now - start > timeout:
-                return {
-                    "failed": True,
-                    "msg": f"{self._task.args['name']} is not ready after {timeout} s; it is still {shown}. "
-                    "Look at its journal, or allow it more time (systemd_unit_start_timeout).",
-                }
+                return self._took_too_long(timeout, probe)
+
+    def _took_too_long(self, timeout: int, probe: dict[str, t.Any]) -> dict[str, t.Any]:
+        journal = probe.get("journal", [])
+        message = (
+            f"{self._task.args['name']} is not ready after {timeout} s; its state is still: {probe['phase']}. "
+            "Look for the reason in its journal, or allow it more time (systemd_unit_start_timeout)."
+        )
+        if journal:
+            message += "\nThe end of its journal:\n" + "\n".join(journal)
+        return {"failed": True, "msg": message, "phase": probe["phase"], "journal": journal}

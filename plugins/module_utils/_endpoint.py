@@ -17,11 +17,18 @@ import re
 import typing as t
 from dataclasses import dataclass
 
+from ._errors import NemotronError
+
 if t.TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _SHOWN_CHARACTERS = 300
 _DONE = "[DONE]"
+_OK = 200
+# The fields that hold what the model has generated; the reasoning's has an older and a newer name.
+_ANSWER, _REASONING = "content", ("reasoning_content", "reasoning")
+# An answer of one token and the end of its text cannot come in pieces.
+_TOO_FEW_TOKENS = 2
 
 
 @dataclass(frozen=True)
@@ -52,17 +59,34 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Stream:
-    """A streamed answer: seconds since the request and text of each piece, and the error that ended it, if any."""
+class Piece:
+    """A part of a stream: when it came, in seconds since the request, and its part of the answer.
 
-    pieces: tuple[tuple[float, str], ...]
+    A part of the reasoning is a piece as well, with no text of the answer.
+    """
+
+    seconds: float
+    text: str
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A streamed answer, the error that ended it, if any, and its length as the server counts it."""
+
+    pieces: tuple[Piece, ...]
     error: str | None
     tokens: int | None
 
     @property
     def text(self) -> str:
-        """The whole text."""
-        return "".join(text for seconds, text in self.pieces)
+        """The whole answer."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @property
+    def came_in_pieces(self) -> bool:
+        """Whether it came bit by bit, as far as it is long enough to do so."""
+        too_short = self.tokens is not None and self.tokens <= _TOO_FEW_TOKENS
+        return len(self.pieces) > 1 or (len(self.pieces) == 1 and too_short)
 
 
 @dataclass(frozen=True)
@@ -94,6 +118,22 @@ class Question:
         return body
 
 
+def require_pattern(option: str, pattern: str) -> None:
+    """Raise NemotronError, naming the option, when a text is no regular expression."""
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise NemotronError(f"{option}: found {pattern!r} ({error}); needed a regular expression.") from error
+
+
+def require_key(option: str, key: str) -> None:
+    """Raise NemotronError, naming the option and not the key, when a key cannot be sent in a header."""
+    if not re.fullmatch(r"[\x21-\x7e]+", key):
+        raise NemotronError(
+            f"{option}: found a key with blanks, line breaks or letters outside ASCII; needed one without."
+        )
+
+
 def judge_models(reply: Reply, model: str) -> Check:
     """Judge the answer of /v1/models."""
     names = _model_names(reply)
@@ -109,12 +149,12 @@ def judge_models(reply: Reply, model: str) -> Check:
 def judge_answer(reply: Reply, question: Question) -> Check:
     """Judge a whole answer."""
     message = _message(reply)
-    answer = (message or {}).get("content") or ""
+    answer = _answer(message or {})
     if message is None:
         found = reply.describe()
     elif answer:
         found = shorten(answer)
-    elif message.get("reasoning") or message.get("reasoning_content"):
+    elif any(message.get(name) for name in _REASONING):
         found = f"no answer: all {question.max_tokens} tokens went into reasoning"
     else:
         found = "an empty answer"
@@ -130,13 +170,13 @@ def judge_answer(reply: Reply, question: Question) -> Check:
 def judge_stream(stream: Stream, whole: str | None, question: Question) -> Check:
     """Judge a streamed answer beside the whole one; C(whole) is None when there was no whole answer."""
     text = stream.text
-    several = len(stream.pieces) > 1
-    found = f"{len(stream.pieces)} pieces: {shorten(text)}"
+    count = len(stream.pieces)
+    found = f"{count} {'piece' if count == 1 else 'pieces'}: {shorten(text)}"
     if stream.error:
         found += f"; it ended with {shorten(stream.error)}"
     return Check(
         "stream",
-        ok=several and not stream.error and text == whole,
+        ok=stream.came_in_pieces and not stream.error and text == whole,
         asked=f"{question.text} (streamed)",
         found=found,
         needed=f"more than one piece, together {shorten(whole) if whole else 'the answer that comes unstreamed'}",
@@ -146,7 +186,7 @@ def judge_stream(stream: Stream, whole: str | None, question: Question) -> Check
 def answer_text(reply: Reply) -> str | None:
     """Return the text of a whole answer, None when the reply is none."""
     message = _message(reply)
-    return None if message is None else message.get("content") or ""
+    return None if message is None else _answer(message)
 
 
 def is_last_line(line: str) -> bool:
@@ -178,19 +218,24 @@ def collect(events: Sequence[tuple[float, Mapping[str, t.Any]]], broken: str | N
         if "error" in event:
             detail = event["error"]
             error = detail.get("message", str(detail)) if isinstance(detail, dict) else str(detail)
-        tokens = (event.get("usage") or {}).get("completion_tokens", tokens)
-        for choice in event.get("choices") or []:
-            text = (choice.get("delta") or {}).get("content")
-            if text:
-                pieces.append((seconds, text))
+        tokens = _dict(event.get("usage")).get("completion_tokens", tokens)
+        for choice in _list(event.get("choices")):
+            delta = _dict(_dict(choice).get("delta"))
+            if delta.get(_ANSWER):
+                pieces.append(Piece(seconds, str(delta[_ANSWER])))
+            elif any(delta.get(name) for name in _REASONING):
+                pieces.append(Piece(seconds, ""))
     return Stream(tuple(pieces), error, tokens)
 
 
 def timings(stream: Stream) -> dict[str, float | int | None]:
-    """Return the times of a stream in milliseconds: to the first token, between tokens, to the last."""
+    """Return the times of a stream in milliseconds: to the first token, between tokens, to the last.
+
+    Tokens of the reasoning count, as they do for whoever waits.
+    """
     if not stream.pieces:
         return {"ttft_ms": None, "itl_ms": None, "total_ms": None, "completion_tokens": stream.tokens}
-    first, last = stream.pieces[0][0], stream.pieces[-1][0]
+    first, last = stream.pieces[0].seconds, stream.pieces[-1].seconds
     gaps = len(stream.pieces) - 1
     return {
         "ttft_ms": round(first * 1000, 1),
@@ -213,17 +258,26 @@ def _json(reply: Reply) -> t.Any:
         return None
 
 
+def _dict(value: t.Any) -> dict[str, t.Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: t.Any) -> list[t.Any]:
+    return value if isinstance(value, list) else []
+
+
 def _model_names(reply: Reply) -> list[str] | None:
     content = _json(reply)
-    if reply.status != 200 or not isinstance(content, dict):  # noqa: PLR2004  (the one status that is success)
+    if reply.status != _OK or not isinstance(content, dict):
         return None
-    return [str(entry.get("id")) for entry in content.get("data") or []]
+    return [str(_dict(entry).get("id")) for entry in _list(content.get("data"))]
 
 
 def _message(reply: Reply) -> dict[str, t.Any] | None:
-    content = _json(reply)
-    try:
-        message = content["choices"][0]["message"]
-    except (KeyError, IndexError, TypeError):
-        return None
+    choices = _list(_dict(_json(reply)).get("choices"))
+    message = _dict(choices[0]).get("message") if choices else None
     return message if isinstance(message, dict) else None
+
+
+def _answer(message: Mapping[str, t.Any]) -> str:
+    return str(message.get(_ANSWER) or "")

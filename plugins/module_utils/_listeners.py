@@ -37,6 +37,8 @@ class Listener:
 
     def describe(self) -> str:
         """Return the words for a message."""
+        if not self.pid:
+            return self.program
         unit = f" of {self.unit}" if self.unit else ""
         return f"{self.program} (process {self.pid}{unit})"
 
@@ -66,15 +68,19 @@ def unit_of_cgroup(proc_cgroup: str) -> str:
 
 def listeners(port: int, proc: str = "/proc") -> list[Listener]:
     """Return the processes that listen on a port, by process id; one that is not visible has the process id 0."""
-    inodes: set[str] = set()
-    for table in ("tcp", "tcp6"):
-        inodes |= listening_inodes(read_text(os.path.join(proc, "net", table)) or "", port)
+    inodes = _inodes(port, proc)
     if not inodes:
         return []
     found = {pid for pid, inode in _sockets(proc) if inode in inodes}
-    if not found:
-        return [Listener(0, "a program that this user cannot see", "")]
-    return [_listener(pid, proc) for pid in sorted(found)]
+    if found:
+        return [_listener(pid, proc) for pid in sorted(found)]
+    # Either its process is hidden, or it has ended since the table was read.
+    return [Listener(0, "a program that this user cannot see", "")] if inodes & _inodes(port, proc) else []
+
+
+def _inodes(port: int, proc: str) -> set[str]:
+    tables = (read_text(os.path.join(proc, "net", table)) or "" for table in ("tcp", "tcp6"))
+    return set().union(*(listening_inodes(text, port) for text in tables))
 
 
 def _sockets(proc: str) -> Iterator[tuple[int, str]]:

@@ -18,17 +18,19 @@ if t.TYPE_CHECKING:
 
 PROPERTIES = (
     "ActiveState",
+    "ExecMainCode",
     "ExecMainStatus",
     "InvocationID",
     "LoadState",
     "MainPID",
-    "NeedDaemonReload",
     "NRestarts",
     "Result",
     "SubState",
     "UnitFileState",
 )
 FINGERPRINT = "NEMOTRON_FINGERPRINT"
+# CLD_KILLED and CLD_DUMPED of sigaction(2). ExecMainStatus is then the number of the signal.
+_KILLED = ("2", "3")
 
 
 @dataclass(frozen=True)
@@ -40,16 +42,21 @@ class Service:
     sub_state: str
     result: str
     main_pid: int
+    killed: bool
     exit_status: str
     restarts: int
     invocation_id: str
     enabled: bool
-    needs_reload: bool
 
     @property
     def running(self) -> bool:
         """Whether its main process runs."""
         return self.active_state == "active" or (self.active_state == "activating" and self.main_pid > 0)
+
+    @property
+    def exit(self) -> str:
+        """How its main process has ended."""
+        return f"{self.result}, {'signal' if self.killed else 'exit status'} {self.exit_status}"
 
 
 def parse_show(text: str) -> Service:
@@ -61,11 +68,11 @@ def parse_show(text: str) -> Service:
         sub_state=values.get("SubState", ""),
         result=values.get("Result", ""),
         main_pid=_number(values.get("MainPID")),
+        killed=values.get("ExecMainCode") in _KILLED,
         exit_status=values.get("ExecMainStatus", ""),
         restarts=_number(values.get("NRestarts")),
         invocation_id=values.get("InvocationID", ""),
         enabled=values.get("UnitFileState") == "enabled",
-        needs_reload=values.get("NeedDaemonReload") == "yes",
     )
 
 
@@ -97,7 +104,8 @@ def drop_in(fingerprint: str) -> str:
 def reasons_to_restart(service: Service, started_with: str | None, fingerprint: str) -> list[str]:
     """Return why the service must be started or restarted, in words; nothing when it runs what its files say."""
     if not service.running:
-        return [f"it is {service.active_state or 'not loaded'}"]
+        failed = f" ({service.result})" if service.active_state == "failed" else ""
+        return [f"it is {service.active_state or 'not loaded'}{failed}"]
     if started_with != fingerprint:
         return ["its files have changed since it was started"]
     return []
@@ -108,11 +116,13 @@ def end_of(service: Service, invocation_id: str) -> str | None:
     if service.result == "start-limit-hit":
         return "it failed so often that systemd has given up (start limit)"
     if service.active_state == "failed":
-        return f"it failed ({service.result}, exit status {service.exit_status})"
+        return f"it failed ({service.exit})"
     if service.active_state in ("inactive", "deactivating"):
-        return f"it ended by itself with exit status {service.exit_status}"
-    if service.sub_state == "auto-restart" or service.invocation_id != invocation_id:
-        return f"its process ended ({service.result}, exit status {service.exit_status}) and systemd starts it again"
+        return f"its process ended ({service.exit})"
+    # systemd 254 and newer pass through auto-restart-queued as well.
+    if service.sub_state.startswith("auto-restart") or service.invocation_id != invocation_id:
+        times = f", {service.restarts} times so far" if service.restarts > 1 else ""
+        return f"its process ended ({service.exit}) and systemd starts it again{times}"
     return None
 
 

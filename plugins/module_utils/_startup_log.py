@@ -44,6 +44,8 @@ _SYSTEMD = re.compile(
     r"^\S{1,200}: (?:Failed at step .*|Failed to .*|A process of this unit has been killed by the OOM killer\.?"
     r"|Main process exited, code=(?:killed|dumped), .*|Start request repeated too quickly\.?)$"
 )
+# An engine that was killed says nothing itself; the server that it served does.
+_ENGINE_GONE = re.compile(r"\bengine core exited unexpectedly|\bEngine core proc \S{1,60} died unexpectedly")
 # Exceptions that only report that something else went wrong.
 _WRAPPERS = (
     "Engine core initialization failed",
@@ -75,9 +77,10 @@ def phase_of(text: str) -> str:
 def root_cause(text: str) -> str | None:
     """Return the line that names why a server died, or None when the log does not tell.
 
-    The last exception counts that does not merely report another one; without any, what systemd says of the process.
+    The last exception counts that does not merely report another one; without any, what systemd says of the process,
+    and at last that the engine is gone.
     """
-    exceptions, systemd = [], []
+    exceptions, systemd, gone = [], [], []
     for line in plain_lines(text):
         validation = _VALIDATION.match(line)
         if validation:
@@ -87,7 +90,9 @@ def root_cause(text: str) -> str | None:
                 exceptions.append(line)
         elif _SYSTEMD.match(line):
             systemd.append(line)
-    found = exceptions or systemd
+        elif _ENGINE_GONE.search(line):
+            gone.append(line)
+    found = exceptions or systemd or gone
     return found[-1] if found else None
 
 

@@ -9,12 +9,15 @@
 
 from __future__ import annotations
 
+import re
 import typing as t
 
 from ._errors import NemotronError
 
 if t.TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 
 
 def quote(word: str) -> str:
@@ -31,10 +34,19 @@ def command_line(argv: Iterable[str]) -> str:
 
 
 def environment_lines(environment: Mapping[str, t.Any]) -> list[str]:
-    """Return the values of Environment=, one for each variable, by name."""
-    return [quote(f"{name}={_text(value)}") for name, value in sorted(environment.items())]
+    """Return the values of Environment=, one for each variable, by name; None is a variable that is not set."""
+    return [
+        quote(f"{name}={_text(name, environment[name])}")
+        for name in sorted(environment, key=str)
+        if environment[name] is not None
+    ]
 
 
-def _text(value: object) -> str:
+def _text(name: object, value: object) -> str:
+    # systemd ignores a line with a name that it does not accept.
+    if not _NAME.match(str(name)):
+        raise NemotronError(f"found {name!r}; needed the name of an environment variable: letters, digits and _.")
+    if isinstance(value, (list, dict)):
+        raise NemotronError(f"found a {type(value).__name__} in {name}; needed a text, a number or a boolean.")
     # Booleans are written as programs expect them in their environment.
     return str(int(value)) if isinstance(value, bool) else str(value)

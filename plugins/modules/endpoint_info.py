@@ -16,6 +16,7 @@ description:
     answer it with 200 and to die on the first request.
   - Says for each check what was asked, what was found and what is needed.
   - After the checks the server must still be alive, and be the same process as before.
+  - No proxy of the environment is used for an address on loopback.
 extends_documentation_fragment:
   - nemotron.vllm._attributes
   - nemotron.vllm._attributes.info_module
@@ -42,7 +43,8 @@ options:
     description:
       - V(models) asks whether C(/v1/models) names the model.
       - V(answer) asks the question; the answer must match O(expect).
-      - V(stream) asks it again as a stream, which must come in more than one piece and be the same text.
+      - V(stream) asks it again as a stream, which must come in more than one piece and be the same text. An answer of
+        a single token may come in one piece.
     type: list
     elements: str
     choices: [models, answer, stream]
@@ -130,10 +132,10 @@ timings:
   type: dict
   contains:
     ttft_ms:
-      description: From the request to the first token.
+      description: From the request to the first piece of the reasoning or the answer.
       type: float
     itl_ms:
-      description: Mean time between tokens after the first.
+      description: Mean time between the pieces after the first; a piece is mostly one token.
       type: float
     total_ms:
       description: From the request to the last token.
@@ -146,7 +148,9 @@ msg:
   returned: when a check failed
   type: str
 engine_error:
-  description: The line of the unit's journal that most likely tells why a check failed.
+  description:
+    - The line of the unit's journal that most likely tells why a check failed. While the server lives, only what it has
+      logged during the checks counts.
   returned: when a check failed and O(unit) is given
   type: str
 """
@@ -154,15 +158,16 @@ engine_error:
 import contextlib
 import http.client
 import json
+import socket
 import time
 import typing as t
 import urllib.error
-import urllib.parse
 from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.urls import open_url
 from ansible_collections.nemotron.vllm.plugins.module_utils import _endpoint, _service_state, _startup_log
+from ansible_collections.nemotron.vllm.plugins.module_utils._base_url import BaseUrl, parse_base_url
 from ansible_collections.nemotron.vllm.plugins.module_utils._command import run
 from ansible_collections.nemotron.vllm.plugins.module_utils._errors import NemotronError
 from ansible_collections.nemotron.vllm.plugins.module_utils._files import read_text
@@ -175,15 +180,13 @@ BROKEN = (OSError, http.client.HTTPException)
 class Client:
     """Sends requests to one server."""
 
-    def __init__(self, parameters: dict[str, t.Any], key: str | None) -> None:
-        self.url = parameters["url"].rstrip("/")
-        self.timeout = parameters["timeout"]
+    def __init__(self, url: BaseUrl, timeout: int, key: str | None) -> None:
+        self.url = url.text
+        self.timeout = timeout
+        self.use_proxy = not url.is_loopback
         self.headers = {"Content-Type": "application/json", "Accept": "application/json"}
         if key:
             self.headers["Authorization"] = f"Bearer {key}"
-        host = urllib.parse.urlsplit(self.url).hostname or ""
-        # A proxy of the environment does not lead to this machine's own loopback.
-        self.use_proxy = not (host == "localhost" or host.startswith("127.") or host == "::1")
 
     def open(self, path: str, body: dict[str, t.Any] | None = None) -> t.Any:
         """Send a request; return the open response."""
@@ -202,9 +205,24 @@ class Client:
             with contextlib.closing(self.open(path, body)) as response:
                 return _endpoint.Reply(response.status, response.read().decode("utf-8", "replace"))
         except urllib.error.HTTPError as error:
-            return _endpoint.Reply(error.code, error.read().decode("utf-8", "replace"))
+            return self._refusal(error)
         except BROKEN as error:
-            return _endpoint.Reply(0, f"no answer from {self.url}: {getattr(error, 'reason', None) or error}")
+            return _endpoint.Reply(0, f"no answer from {self.url}: {self._describe(error)}")
+
+    def _refusal(self, error: urllib.error.HTTPError) -> _endpoint.Reply:
+        """Return a reply whose status is an error; the connection may be cut before its body has come."""
+        try:
+            body = error.read().decode("utf-8", "replace")
+        except BROKEN as broken:
+            body = self._describe(broken)
+        return _endpoint.Reply(error.code, body)
+
+    def _describe(self, error: Exception) -> str:
+        """Return what happened to a connection."""
+        reason = getattr(error, "reason", None) or error
+        if isinstance(reason, socket.timeout):
+            return f"silence for {self.timeout} s (timeout)"
+        return str(reason) or type(reason).__name__
 
     def stream(self, path: str, body: dict[str, t.Any]) -> _endpoint.Stream:
         """Send a request; return the pieces of the reply with the time at which each arrived."""
@@ -221,9 +239,9 @@ class Client:
                     if event is not None:
                         events.append((time.monotonic() - start, event))
         except urllib.error.HTTPError as error:
-            broken = _endpoint.Reply(error.code, error.read().decode("utf-8", "replace")).describe()
+            broken = self._refusal(error).describe()
         except BROKEN as error:
-            broken = f"a broken connection ({getattr(error, 'reason', None) or error})"
+            broken = f"a broken connection ({self._describe(error)})"
         return _endpoint.collect(events, broken)
 
 
@@ -233,6 +251,7 @@ class Unit:
     def __init__(self, module: AnsibleModule) -> None:
         self.module = module
         self.name = module.params["unit"]
+        self.since = int(time.time())
         self.invocation_id = self.show().invocation_id if self.name else ""
 
     def show(self) -> _service_state.Service:
@@ -242,30 +261,40 @@ class Unit:
             run(self.module, ["systemctl", "show", self.name, f"--property={properties}"]).stdout
         )
 
-    def engine_error(self) -> str | None:
-        """Return the line of its journal, since its start, that names why the engine died."""
+    def engine_error(self, *, alive: bool) -> str | None:
+        """Return the line of its journal that names why the engine died, or why it did not answer as it must.
+
+        A server that is still alive may have logged errors long ago that have nothing to do with this.
+        """
         if not self.invocation_id:
             return None
         argv = ["journalctl", "--no-pager", "--output=cat", "--lines=2000"]
+        if alive:
+            argv.append(f"--since=@{self.since}")
         argv += [f"_SYSTEMD_INVOCATION_ID={self.invocation_id}", "+", f"INVOCATION_ID={self.invocation_id}"]
         return _startup_log.root_cause(run(self.module, argv).stdout)
 
     def alive(self, health: _endpoint.Reply) -> _endpoint.Check:
         """Judge whether the server that was asked is still there."""
         found = health.describe() if health.body else f"HTTP {health.status}"
-        same = True
-        if self.name:
-            service = self.show()
-            same = service.active_state == "active" and service.invocation_id == self.invocation_id
-            if not same:
-                found += f"; {self.name} ended and is {service.active_state} ({service.sub_state})"
+        problem = self._problem() if self.name else None
         return _endpoint.Check(
             "alive",
-            ok=same and health.status == http.client.OK,
+            ok=health.status == http.client.OK and not problem,
             asked="GET /health after the other checks",
-            found=found,
+            found=f"{found}; {problem}" if problem else found,
             needed="HTTP 200 from the same process",
         )
+
+    def _problem(self) -> str | None:
+        """Tell what has become of the unit, or None when it runs as before."""
+        service = self.show()
+        if service.load_state != "loaded":
+            return f"unit: systemd knows no {self.name}"
+        state = f"is {service.active_state} ({service.sub_state})"
+        if service.invocation_id != self.invocation_id:
+            return f"{self.name} ended, was started again and {state}"
+        return None if service.active_state == "active" else f"{self.name} {state}"
 
 
 def examine(client: Client, unit: Unit, parameters: dict[str, t.Any]) -> tuple[list[_endpoint.Check], dict[str, t.Any]]:
@@ -295,17 +324,28 @@ def examine(client: Client, unit: Unit, parameters: dict[str, t.Any]) -> tuple[l
     return checks, timings
 
 
-def key_of(parameters: dict[str, t.Any]) -> str | None:
-    """Return the API key; raise NemotronError when the file that should hold it does not."""
-    path = parameters["api_key_file"]
-    if not path:
-        return parameters["api_key"]
-    lines = (read_text(path) or "").splitlines()
-    if not lines or not lines[0].strip():
-        raise NemotronError(
-            f"api_key_file: found no key in {path}; needed a file on the host whose first line is the key."
-        )
-    return lines[0].strip()
+def key_of(module: AnsibleModule) -> str | None:
+    """Return the API key and keep it out of the output; raise NemotronError when there should be one and is none."""
+    option, key = "api_key", module.params["api_key"]
+    if module.params["api_key_file"]:
+        option, path = "api_key_file", module.params["api_key_file"]
+        try:
+            lines = (read_text(path) or "").splitlines()
+        except OSError as error:
+            raise NemotronError(
+                f"{option}: found no way to read {path} ({error.strerror}); "
+                "needed a file on the host whose first line is the key."
+            ) from error
+        key = lines[0].strip() if lines else ""
+        if not key:
+            raise NemotronError(
+                f"{option}: found no key in {path}; needed a file on the host whose first line is the key."
+            )
+        # Ansible hides the values of options by itself, and cannot know of this one.
+        module.no_log_values.add(key)
+    if key:
+        _endpoint.require_key(option, key)
+    return key
 
 
 def main() -> None:
@@ -335,7 +375,8 @@ def main() -> None:
         supports_check_mode=True,
     )
     try:
-        client = Client(module.params, key_of(module.params))
+        _endpoint.require_pattern("expect", module.params["expect"])
+        client = Client(parse_base_url("url", module.params["url"]), module.params["timeout"], key_of(module))
     except NemotronError as error:
         module.fail_json(msg=str(error))
     unit = Unit(module)
@@ -344,7 +385,7 @@ def main() -> None:
     result: dict[str, t.Any] = {"ok": not failed, "checks": [asdict(check) for check in checks], "timings": timings}
     if failed:
         lines = [check.describe() for check in failed]
-        result["engine_error"] = unit.engine_error()
+        result["engine_error"] = unit.engine_error(alive=checks[-1].ok)
         if result["engine_error"]:
             lines.append(f"the engine's error: {result['engine_error']}")
         result["msg"] = f"{client.url} does not answer as it must:\n- " + "\n- ".join(lines)

@@ -55,7 +55,8 @@ options:
     type: bool
     default: false
   url:
-    description: Where the server listens, for example V(http://127.0.0.1:8000). Required for O(state=serving).
+    description:
+      - Where the server listens, without a path, for example V(http://127.0.0.1:8000). Required for O(state=serving).
     type: str
   timeout:
     description: How long a start may take, in seconds. A first start on a GPU takes minutes.
@@ -103,7 +104,7 @@ phase:
   type: str
   sample: loading the weights
 invocation_id:
-  description: systemd's identifier of this start of the unit.
+  description: systemd's identifier of this start of the unit; empty when it was never started.
   returned: always
   type: str
 fingerprint:
@@ -116,19 +117,20 @@ reason:
   type: str
 journal:
   description: The last lines of the journal of this start.
-  returned: when the server died
+  returned: when the server died or took too long
   type: list
   elements: str
 """
 
 import os
 import typing as t
-import urllib.parse
+from http.client import HTTPException
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.urls import open_url
 from ansible_collections.nemotron.vllm.plugins.module_utils import _service_state as states
 from ansible_collections.nemotron.vllm.plugins.module_utils import _startup_log
+from ansible_collections.nemotron.vllm.plugins.module_utils._base_url import parse_base_url
 from ansible_collections.nemotron.vllm.plugins.module_utils._command import run, run_checked
 from ansible_collections.nemotron.vllm.plugins.module_utils._errors import NemotronError
 from ansible_collections.nemotron.vllm.plugins.module_utils._files import read_text, write_text
@@ -168,16 +170,27 @@ class Unit:
         """Tell whether the server answers /health with 200. Proxies of the environment do not lead to loopback."""
         try:
             open_url(f"{self.module.params['url'].rstrip('/')}/health", use_proxy=False, timeout=PROBE_SECONDS).close()
-        except OSError:
+        except (OSError, HTTPException):
             return False
         return True
+
+    def refuse_shared_port(self) -> None:
+        """Raise when anything else listens where the server does or will."""
+        port = parse_base_url("url", self.module.params["url"]).port
+        for found in listeners(port):
+            if found.unit != self.name:
+                raise NemotronError(
+                    f"url: found port {port} taken by {found.describe()}; needed a port that nothing else listens on. "
+                    "Stop that program or choose another port (nemotron_serve_port). "
+                    "vLLM would start all the same and silently share the requests."
+                )
 
 
 def serve(unit: Unit) -> dict[str, t.Any]:
     """Have the service run what its files say, without waiting for it."""
     module = unit.module
     service = unit.show()
-    contents = {path: read_text(path) for path in module.params["inputs"]}
+    contents = {path: content_of(path) for path in module.params["inputs"]}
     fingerprint = states.fingerprint_of(contents)
     started_with = None
     if service.main_pid:
@@ -185,81 +198,89 @@ def serve(unit: Unit) -> dict[str, t.Any]:
     reasons = states.reasons_to_restart(service, started_with, fingerprint)
     if module.check_mode and module.params["inputs_changed"] and not reasons:
         reasons = ["its files would change"]
+    starts = bool(reasons)
     if not service.enabled:
         reasons.append("it is not started at boot")
     before, after = read_text(unit.drop_in) or "", states.drop_in(fingerprint)
-    result = {
-        "changed": bool(reasons) or before != after,
+    if before != after and not reasons:
+        reasons.append("its fingerprint is not recorded")
+    if starts:
+        unit.refuse_shared_port()
+    if reasons and not module.check_mode:
+        missing = [path for path, content in contents.items() if content is None]
+        if missing:
+            raise NemotronError(f"inputs: found no {missing[0]}; needed every file that defines {unit.name}.")
+        apply(unit, service, after, starts=starts)
+        service = unit.show()
+    progress = observe(unit, service)
+    progress.pop("journal", None)
+    return {
+        "changed": bool(reasons),
         "reasons": reasons,
         "fingerprint": fingerprint,
         "diff": {"before": before, "after": after, "before_header": unit.drop_in, "after_header": unit.drop_in},
+        **progress,
     }
-    if result["changed"] and not module.check_mode:
-        apply(unit, service, fingerprint, started_with)
-        service = unit.show()
-    return {**result, **observe(unit, service)}
 
 
-def apply(unit: Unit, service: states.Service, fingerprint: str, started_with: str | None) -> None:
+def content_of(path: str) -> str | None:
+    """Return the content of a file that defines the service, None when there is none."""
+    if os.path.isdir(path):
+        raise NemotronError(f"inputs: found a directory at {path}; needed a file.")
+    return read_text(path)
+
+
+def apply(unit: Unit, service: states.Service, drop_in: str, *, starts: bool) -> None:
     """Write the drop-in, then enable and start or restart, as far as needed."""
-    missing = [path for path in unit.module.params["inputs"] if not os.path.exists(path)]
-    if missing:
-        raise NemotronError(f"inputs: found no {missing[0]}; needed every file that defines {unit.name}.")
-    if read_text(unit.drop_in) != states.drop_in(fingerprint):
+    if read_text(unit.drop_in) != drop_in:
         os.makedirs(os.path.dirname(unit.drop_in), exist_ok=True)
-        write_text(unit.module, unit.drop_in, states.drop_in(fingerprint))
+        write_text(unit.module, unit.drop_in, drop_in)
     unit.systemctl("daemon-reload")
     if not service.enabled:
         unit.systemctl("enable", unit.name)
-    if not service.running or started_with != fingerprint:
-        refuse_taken_port(unit)
+    if starts:
+        # The limit of starts counts those of earlier runs.
         unit.systemctl("reset-failed", unit.name)
-        restart(unit)
+        restart(unit, service.invocation_id)
 
 
-def restart(unit: Unit) -> None:
+def restart(unit: Unit, invocation_id: str) -> None:
     """Stop the old process and start a new one; return when that exists. Whether it then comes up is watched later."""
     completed = run(unit.module, ["systemctl", "restart", unit.name])
-    if not completed.ok and not unit.show().invocation_id:
+    # When systemd refuses, the old process may run on, and answer as if it were the new one.
+    if not completed.ok and unit.show().invocation_id in ("", invocation_id):
         raise NemotronError(f"{unit.name} cannot be started: {completed.describe()}")
-
-
-def refuse_taken_port(unit: Unit) -> None:
-    """Raise when something else listens where the server will."""
-    port = urllib.parse.urlsplit(unit.module.params["url"]).port or 80
-    for found in listeners(port):
-        if found.unit != unit.name:
-            raise NemotronError(
-                f"url: found port {port} taken by {found.describe()}; needed a port that nothing else listens on. "
-                "Stop that program or choose another port (nemotron_serve_port). "
-                "vLLM would start all the same and silently share the requests."
-            )
 
 
 def observe(unit: Unit, service: states.Service) -> dict[str, t.Any]:
     """Return how far the start has come."""
-    ready = service.active_state == "active" and unit.healthy()
-    return {
-        "ready": ready,
-        "phase": "ready" if ready else _startup_log.phase_of(unit.journal(service.invocation_id)),
-        "invocation_id": service.invocation_id,
-    }
+    result = {"ready": False, "phase": "not started", "invocation_id": service.invocation_id}
+    if not service.invocation_id:
+        return result
+    if service.active_state == "active" and unit.healthy():
+        # Somebody else may have come to the port since, and may be who has answered.
+        unit.refuse_shared_port()
+        return {**result, "ready": True, "phase": "ready"}
+    journal = unit.journal(service.invocation_id)
+    return {**result, "phase": _startup_log.phase_of(journal), "journal": _startup_log.tail(journal, SHOWN_LINES)}
 
 
 def watch(unit: Unit, invocation_id: str) -> dict[str, t.Any]:
     """Return how far a start has come, or why it has failed; changes nothing."""
     service = unit.show()
     ended = states.end_of(service, invocation_id)
-    result: dict[str, t.Any] = {"changed": False, "reasons": []}
     if not ended:
-        return {**result, **observe(unit, service)}
+        return {"changed": False, "reasons": [], **observe(unit, service)}
+    # What a process that has just ended wrote last may still be on its way.
+    run(unit.module, ["journalctl", "--sync"])
     journal = unit.journal(invocation_id)
     reason = _startup_log.root_cause(journal)
     shown = _startup_log.tail(journal, SHOWN_LINES)
     likely = f" The likely reason: {reason}" if reason else ""
     message = f"{unit.name} did not come up: {ended}.{likely}\nThe end of its journal:\n" + "\n".join(shown)
     return {
-        **result,
+        "changed": False,
+        "reasons": [],
         "ready": False,
         "phase": _startup_log.phase_of(journal),
         "invocation_id": invocation_id,
@@ -300,10 +321,11 @@ def main() -> None:
     try:
         if module.params["state"] == "stopped":
             result = stop(unit)
-        elif module.params["watch"]:
-            result = watch(unit, module.params["watch"])
         else:
-            result = serve(unit)
+            parse_base_url("url", module.params["url"])
+            result = watch(unit, module.params["watch"]) if module.params["watch"] else serve(unit)
+    except PermissionError as error:
+        module.fail_json(msg=f"{unit.name}: found no right to use {error.filename}; needed root (become: true).")
     except NemotronError as error:
         module.fail_json(msg=str(error))
     module.exit_json(**result)

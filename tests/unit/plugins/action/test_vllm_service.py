@@ -15,9 +15,15 @@ from ansible_collections.nemotron.vllm.plugins.action import vllm_service
 
 Run = Callable[..., dict[str, Any]]
 
-STARTED = {"changed": True, "reasons": ["it is inactive"], "ready": False, "phase": "loading", "invocation_id": "aa11"}
-LOADING = {"changed": False, "reasons": [], "ready": False, "phase": "loading", "invocation_id": "aa11"}
-READY = {"changed": False, "reasons": [], "ready": True, "phase": "ready", "invocation_id": "aa11"}
+STARTED = {
+    "changed": True,
+    "reasons": ["it is inactive"],
+    "ready": False,
+    "phase": "loading",
+    "invocation_id": "aa11",
+}
+LOADING = {**STARTED, "changed": False, "reasons": [], "journal": ["first line", "last line"]}
+READY = {**STARTED, "changed": False, "reasons": [], "ready": True, "phase": "ready"}
 DEAD = {"changed": False, "reasons": [], "ready": False, "failed": True, "msg": "it died"}
 
 
@@ -33,7 +39,7 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def run(monkeypatch: pytest.MonkeyPatch, shown: list[str]) -> Run:
     monkeypatch.setattr(vllm_service, "POLL_SECONDS", 0.0)
 
-    def call(*answers: dict[str, Any], check_mode: bool = False, timeout: int = 600) -> dict[str, Any]:
+    def call(*answers: dict[str, Any], check_mode: bool = False, timeout: int | None = 600) -> dict[str, Any]:
         action = vllm_service.ActionModule(
             task=SimpleNamespace(
                 args={"name": "vllm", "timeout": timeout}, async_val=0, check_mode=check_mode, diff=False
@@ -45,9 +51,9 @@ def run(monkeypatch: pytest.MonkeyPatch, shown: list[str]) -> Run:
             shared_loader_obj=None,
         )
         remaining = list(answers)
-        asked: list[dict[str, str]] = []
+        asked: list[dict[str, Any]] = []
 
-        def answer(task_vars: Any, **more: str) -> dict[str, Any]:
+        def answer(task_vars: Any, **more: Any) -> dict[str, Any]:
             asked.append(more)
             return remaining.pop(0) if len(remaining) > 1 else remaining[0]
 
@@ -69,6 +75,17 @@ def test_a_start_is_watched_until_it_is_ready(run: Run, shown: list[str]) -> Non
     assert result["reasons"] == ["it is inactive"]
     assert result["asked"] == [{}, {"watch": "aa11"}, {"watch": "aa11"}]
     assert shown == ["droplet: 0 s: loading"]
+    assert "journal" not in result
+
+
+def test_a_phase_that_lasts_is_shown_again(run: Run, shown: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vllm_service, "REPEAT_SECONDS", -1.0)
+    run(STARTED, LOADING, LOADING, READY)
+    assert shown == ["droplet: 0 s: loading"] * 2
+
+
+def test_without_a_timeout_the_default_counts(run: Run) -> None:
+    assert run(STARTED, LOADING, READY, timeout=None)["ready"] is True
 
 
 def test_a_start_that_dies_fails_with_its_message(run: Run) -> None:
@@ -80,9 +97,11 @@ def test_a_start_that_takes_too_long_fails(run: Run) -> None:
     result = run(STARTED, LOADING, timeout=-1)
     assert result["failed"] is True
     assert result["msg"] == (
-        "vllm is not ready after -1 s; it is still loading. "
-        "Look at its journal, or allow it more time (systemd_unit_start_timeout)."
+        "vllm is not ready after -1 s; its state is still: loading. "
+        "Look for the reason in its journal, or allow it more time (systemd_unit_start_timeout).\n"
+        "The end of its journal:\nfirst line\nlast line"
     )
+    assert (result["changed"], result["journal"]) == (True, ["first line", "last line"])
 
 
 def test_check_mode_does_not_wait(run: Run) -> None:

@@ -63,4 +63,28 @@ def test_a_socket_without_a_visible_process(tmp_path: Path) -> None:
     (tmp_path / "net").mkdir()
     (tmp_path / "net" / "tcp").write_text(PROC_NET_TCP, encoding="utf-8")
     (listener,) = _listeners.listeners(22, str(tmp_path))
-    assert listener.describe() == "a program that this user cannot see (process 0)"
+    assert listener.describe() == "a program that this user cannot see"
+
+
+def test_a_program_that_ends_while_it_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "net").mkdir()
+    table = tmp_path / "net" / "tcp"
+    table.write_text(PROC_NET_TCP, encoding="utf-8")
+
+    def no_sockets(proc: str) -> list[tuple[int, str]]:
+        table.unlink()
+        return []
+
+    monkeypatch.setattr(_listeners, "_sockets", no_sockets)
+    assert _listeners.listeners(22, str(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("listener", "expected"),
+    [
+        (_listeners.Listener(7, "nginx", "nginx.service"), "nginx (process 7 of nginx.service)"),
+        (_listeners.Listener(7, "python3", ""), "python3 (process 7)"),
+    ],
+)
+def test_describe(listener: _listeners.Listener, expected: str) -> None:
+    assert listener.describe() == expected

@@ -13,13 +13,13 @@ from ansible_collections.nemotron.vllm.plugins.module_utils import _service_stat
 # Recorded on Debian 12 (systemd 252).
 SHOW = """Result=success
 NRestarts=0
+ExecMainCode=0
 ExecMainStatus=0
 MainPID=695
 LoadState=loaded
 ActiveState=active
 SubState=running
 UnitFileState=enabled
-NeedDaemonReload=no
 InvocationID=6a1f0c0de2d94a0c8b9fb8d1f6e5a0c1
 """
 RUNNING = states.parse_show(SHOW)
@@ -33,11 +33,11 @@ def test_parse_show() -> None:
             sub_state="running",
             result="success",
             main_pid=695,
+            killed=False,
             exit_status="0",
             restarts=0,
             invocation_id="6a1f0c0de2d94a0c8b9fb8d1f6e5a0c1",
             enabled=True,
-            needs_reload=False,
         )
         == RUNNING
     )
@@ -95,7 +95,8 @@ def test_a_drop_in_gives_back_its_fingerprint() -> None:
         ({}, None, ["its files have changed since it was started"]),
         ({"active_state": "inactive", "main_pid": 0}, None, ["it is inactive"]),
         ({"active_state": "activating", "sub_state": "auto-restart", "main_pid": 0}, "abc", ["it is activating"]),
-        ({"active_state": "failed", "main_pid": 0}, "abc", ["it is failed"]),
+        ({"active_state": "failed", "main_pid": 0, "result": "oom-kill"}, "abc", ["it is failed (oom-kill)"]),
+        ({"active_state": "", "main_pid": 0}, None, ["it is not loaded"]),
     ],
 )
 def test_reasons_to_restart(change: dict[str, Any], started_with: str | None, expected: list[str]) -> None:
@@ -112,13 +113,31 @@ def test_reasons_to_restart(change: dict[str, Any], started_with: str | None, ex
             {"active_state": "failed", "result": "start-limit-hit"},
             "it failed so often that systemd has given up (start limit)",
         ),
-        ({"active_state": "inactive"}, "it ended by itself with exit status 0"),
+        (
+            {"active_state": "failed", "result": "signal", "killed": True, "exit_status": "9"},
+            "it failed (signal, signal 9)",
+        ),
+        ({"active_state": "inactive"}, "its process ended (success, exit status 0)"),
+        ({"active_state": "deactivating"}, "its process ended (success, exit status 0)"),
         (
             {"active_state": "activating", "sub_state": "auto-restart"},
             "its process ended (success, exit status 0) and systemd starts it again",
+        ),
+        (
+            {"active_state": "activating", "sub_state": "auto-restart-queued"},
+            "its process ended (success, exit status 0) and systemd starts it again",
+        ),
+        (
+            {"invocation_id": "other", "restarts": 3, "result": "exit-code", "exit_status": "1"},
+            "its process ended (exit-code, exit status 1) and systemd starts it again, 3 times so far",
         ),
         ({"invocation_id": "other"}, "its process ended (success, exit status 0) and systemd starts it again"),
     ],
 )
 def test_end_of(change: dict[str, Any], expected: str | None) -> None:
     assert states.end_of(dataclasses.replace(RUNNING, **change), RUNNING.invocation_id) == expected
+
+
+@pytest.mark.parametrize(("code", "killed"), [("0", False), ("1", False), ("2", True), ("3", True), ("", False)])
+def test_a_process_that_was_killed(code: str, killed: bool) -> None:
+    assert states.parse_show(f"ExecMainCode={code}\n").killed is killed

@@ -65,6 +65,22 @@ def test_root_cause_from_systemd(text: str, expected: str) -> None:
     assert _startup_log.root_cause(text) == expected
 
 
+# Recorded: the end of the log of a server whose engine was killed (vLLM 0.24).
+ENGINE_KILLED = """\
+(APIServer pid=982) WARNING 12-01 05:07:18 [core_client.py:702] [shutdown] MPClient: engine core exited unexpectedly; starting cleanup
+(APIServer pid=982) ERROR 12-01 05:07:18 [async_llm.py:704] vllm.v1.engine.exceptions.EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.
+(APIServer pid=982) INFO:     Application shutdown complete.
+"""  # noqa: E501  (as recorded)
+OUT_OF_MEMORY = "vllm-nemotron.service: A process of this unit has been killed by the OOM killer."
+
+
+def test_an_engine_that_was_killed() -> None:
+    cause = _startup_log.root_cause(ENGINE_KILLED)
+    assert cause == "[shutdown] MPClient: engine core exited unexpectedly; starting cleanup"
+    assert _startup_log.root_cause(f"{OUT_OF_MEMORY}\n{ENGINE_KILLED}") == OUT_OF_MEMORY
+    assert _startup_log.root_cause(f"ValueError: broken\n{ENGINE_KILLED}") == "ValueError: broken"
+
+
 @pytest.mark.parametrize(
     "text",
     [

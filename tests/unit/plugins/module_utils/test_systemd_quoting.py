@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from ansible_collections.nemotron.vllm.plugins.module_utils import _systemd_quoting as quoting
 from ansible_collections.nemotron.vllm.plugins.module_utils._errors import NemotronError
@@ -36,6 +38,27 @@ def test_environment_lines_are_sorted_and_keep_the_dollar() -> None:
         '"C=3"',
         '"D=0"',
     ]
+
+
+def test_a_variable_that_is_null_is_left_out() -> None:
+    assert quoting.environment_lines({"A": None, "B": "", "C": 0}) == ['"B="', '"C=0"']
+
+
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"A": [1]}, "found a list in A; needed a text, a number or a boolean."),
+        ({"A": {"b": 1}}, "found a dict in A; needed a text, a number or a boolean."),
+        ({"A B": "1"}, "found 'A B'; needed the name of an environment variable: letters, digits and _."),
+        ({"1A": "1"}, "found '1A'; needed the name of an environment variable: letters, digits and _."),
+        ({"A=B": "1"}, "found 'A=B'; needed the name of an environment variable: letters, digits and _."),
+        ({"": "1"}, "found ''; needed the name of an environment variable: letters, digits and _."),
+    ],
+)
+def test_what_no_environment_can_hold_is_refused(environment: dict[str, Any], message: str) -> None:
+    with pytest.raises(NemotronError) as error:
+        quoting.environment_lines(environment)
+    assert str(error.value) == message
 
 
 def test_a_line_break_is_refused() -> None:

@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
 import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -163,6 +165,102 @@ def test_check_mode_predicts_a_restart_for_files_that_would_change(
     assert (result["changed"], result["reasons"]) == (True, ["its files would change"])
 
 
+def refuse_restart(host: Host) -> None:
+    """Let systemctl refuse a restart, as it does for a unit that is masked."""
+    program = host.folder / "bin" / "systemctl"
+    script = program.read_text(encoding="utf-8")
+    refusal = 'if [ "$1" = restart ]; then echo "Unit vllm-test.service is masked." >&2; exit 1; fi'
+    program.write_text(f"{script}{refusal}\n", encoding="utf-8")
+
+
+def test_a_restart_that_systemd_refuses_is_not_taken_for_ready(
+    host: Host, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The old process runs on, and answers.
+    monkeypatch.setattr(vllm_service.Unit, "healthy", lambda unit: True)
+    started_with(host, monkeypatch, "of older files")
+    refuse_restart(host)
+    assert run()["msg"] == (
+        "vllm-test.service cannot be started: systemctl restart vllm-test.service ended with 1:\n"
+        "Unit vllm-test.service is masked."
+    )
+
+
+def test_a_first_start_that_systemd_refuses_is_an_error(host: Host, run: Run) -> None:
+    refuse_restart(host)
+    assert run()["msg"].startswith("vllm-test.service cannot be started: ")
+
+
+def test_a_lost_drop_in_is_written_without_a_restart(host: Host, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    started_with(host, monkeypatch, present_fingerprint(host))
+    result = run()
+    assert (result["changed"], result["reasons"]) == (True, ["its fingerprint is not recorded"])
+    assert host.calls == ["daemon-reload"]
+    assert host.drop_in.exists()
+
+
+def test_a_service_that_is_not_started_at_boot_is_enabled_without_a_restart(
+    host: Host, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started_with(host, monkeypatch, present_fingerprint(host))
+    host.state({**RUNNING, "MainPID": "4242", "UnitFileState": "disabled"})
+    result = run()
+    assert result["reasons"] == ["it is not started at boot"]
+    assert host.calls == ["daemon-reload", "enable vllm-test.service"]
+
+
+def test_a_folder_among_the_inputs_is_an_error(run: Run, tmp_path: Path) -> None:
+    assert run(inputs=[str(tmp_path)])["msg"] == f"inputs: found a directory at {tmp_path}; needed a file."
+
+
+def test_without_root_the_right_is_named(run: Run, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_text(path: str) -> str | None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(vllm_service, "read_text", read_text)
+    assert run()["msg"] == f"vllm-test.service: found no right to use {host.input}; needed root (become: true)."
+
+
+def test_a_url_that_is_none_is_refused(run: Run, host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    started_with(host, monkeypatch, present_fingerprint(host))
+    assert run(url="127.0.0.1:8000")["msg"].startswith("url: found '127.0.0.1:8000'; needed the address")
+    assert host.calls == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "ready"),
+    [
+        (b"HTTP/1.0 200 OK\r\n\r\n", True),
+        (b"HTTP/1.0 503 Service Unavailable\r\n\r\n", False),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", False),
+        (b"", False),
+    ],
+)
+def test_ready_is_what_answers_its_health(
+    host: Host, run: Run, monkeypatch: pytest.MonkeyPatch, reply: bytes, ready: bool
+) -> None:
+    started_with(host, monkeypatch, present_fingerprint(host))
+    monkeypatch.setattr(vllm_service, "listeners", lambda port: [])
+    # A proxy that nobody runs; it does not lead to loopback anyway.
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answering = threading.Thread(target=answer_once, args=(server, reply))
+        answering.start()
+        result = run(url=f"http://127.0.0.1:{server.getsockname()[1]}")
+        answering.join()
+    assert result["ready"] is ready
+
+
+def answer_once(server: socket.socket, reply: bytes) -> None:
+    """Take one connection, read the request, send this and nothing more."""
+    server.settimeout(5)
+    with contextlib.suppress(TimeoutError):
+        connection, _address = server.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(reply)
+
+
 def test_a_missing_input_is_an_error(host: Host, run: Run) -> None:
     host.input.unlink()
     result = run()
@@ -176,7 +274,26 @@ def test_a_taken_port_is_refused_before_the_start(host: Host, run: Run) -> None:
     assert result["failed"] is True
     assert result["msg"].startswith(f"url: found port {port} taken by ")
     assert result["msg"].endswith("vLLM would start all the same and silently share the requests.")
-    assert "restart vllm-test.service" not in host.calls
+    assert host.calls == []
+    assert not host.drop_in.exists()
+
+
+def test_check_mode_predicts_that_the_port_is_refused(run: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        result = run(url=f"http://127.0.0.1:{port}", _ansible_check_mode=True)
+    assert result["msg"].startswith(f"url: found port {port} taken by ")
+
+
+def test_a_stranger_who_answers_for_a_running_service_is_refused(
+    host: Host, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started_with(host, monkeypatch, present_fingerprint(host))
+    monkeypatch.setattr(vllm_service.Unit, "healthy", lambda unit: True)
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        result = run(url=f"http://127.0.0.1:{port}")
+    assert result["msg"].startswith(f"url: found port {port} taken by ")
 
 
 def test_watching_reports_the_phase(host: Host, run: Run) -> None:
@@ -184,6 +301,7 @@ def test_watching_reports_the_phase(host: Host, run: Run) -> None:
     host.journal("INFO Starting to load model /x...\n")
     result = run(watch="aa11")
     assert (result["changed"], result["ready"], result["phase"]) == (False, False, "loading the weights")
+    assert result["journal"] == ["INFO Starting to load model /x..."]
     assert host.calls == []
 
 
