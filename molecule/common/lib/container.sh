@@ -25,9 +25,8 @@ droplet_up() { # NAME [OPTION]...
     done
     command -v systemd-nspawn >/dev/null || die "systemd-nspawn is missing: apt-get install systemd-container"
     command -v nft >/dev/null || die "nft is missing: apt-get install nftables"
+    lock_droplet "$name"
     mkdir -p "$folder"
-    exec {own}>"$RUN/.$name.lock"
-    flock "$own"
     if running "$name"; then return 0; fi
     droplet_stop "$name"                                       # what an interrupted run may have left
     root=$(rootfs "$release")
@@ -102,14 +101,21 @@ empty_cgroup() { # FOLDER: kill what runs below it and remove it
     die "cannot empty $cgroup"
 }
 
+lock_droplet() { # NAME: until this process ends, so that an interrupted run that is still at it is not interfered with
+    exec {own}>"$RUN/.$1.lock"
+    flock "$own"
+}
+
 droplet_kill() { # NAME
+    lock_droplet "$1"
     [[ -d $RUN/$1 ]] || die "there is no droplet $1"
     droplet_stop "$1"
 }
 
 droplet_down() { # NAME
+    lock_droplet "$1"
     droplet_stop "$1"
-    rm -rf "${DISKS:?}/$1" "${RUN:?}/$1" "$RUN/.$1.lock"
+    rm -rf "${DISKS:?}/$1" "${RUN:?}/$1"
     network_down
 }
 
