@@ -9,7 +9,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import shlex
+import signal
+import subprocess
 import typing as t
 from dataclasses import dataclass
 
@@ -19,6 +23,12 @@ if t.TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ansible.module_utils.basic import AnsibleModule
+
+
+# As the shell and timeout(1) of GNU coreutils have them.
+_RC_MISSING = 127
+_RC_GIVEN_UP = 124
+_SECONDS_TO_DIE = 1.0
 
 
 @dataclass(frozen=True)
@@ -56,8 +66,49 @@ def run(
             list(argv), environ_update=update, cwd=cwd, expand_user_and_vars=False, handle_exceptions=False
         )
     except OSError as error:
-        return Completed(tuple(argv), 127, "", str(error))
+        return Completed(tuple(argv), _RC_MISSING, "", str(error))
     return Completed(tuple(argv), rc, stdout, stderr)
+
+
+def run_limited(argv: Sequence[str], timeout: float, environment: Mapping[str, str] | None = None) -> Completed:
+    """Run a program in the C locale for at most some seconds; one that is given up is a result with rc 124.
+
+    One that even SIGKILL does not end, since it waits inside a driver, is left behind: reading on would hang too.
+    Without I(environment) the program gets our own.
+    """
+    variables = {**(os.environ if environment is None else environment), "LC_ALL": "C", "LANGUAGE": "C"}
+    try:
+        process = subprocess.Popen(
+            list(argv),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=variables,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        return Completed(tuple(argv), _RC_MISSING, "", str(error))
+    try:
+        stdout, stderr = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        stdout, stderr = _last_words(process)
+        stderr += f"\ngiven up after {timeout:g} seconds".encode()
+        return Completed(tuple(argv), _RC_GIVEN_UP, _text(stdout), _text(stderr))
+    return Completed(tuple(argv), process.returncode, _text(stdout), _text(stderr))
+
+
+def _last_words(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """Return what a killed program had printed, nothing if it does not end."""
+    try:
+        return process.communicate(timeout=_SECONDS_TO_DIE)
+    except subprocess.TimeoutExpired:
+        return b"", b""
+
+
+def _text(printed: bytes) -> str:
+    return printed.decode("utf-8", errors="replace")
 
 
 def run_checked(
