@@ -94,13 +94,13 @@ def main() -> None:
     say("(APIServer pid=1) INFO 12-01 11:16:03 [utils.py:350] non-default args: {}")
     if behaviour == "ends":
         sys.exit(0)
-    time.sleep(1)
+    time.sleep(0.5)
     say("(EngineCore pid=2) INFO 12-01 11:16:15 [cpu_worker.py:1] Starting to load model /x...")
     if behaviour == "dies":
         say("(Engine pid=2) ERROR 12-01 11:16:20 [core.py:1] ValueError: the stand-in is out of memory")
         say("(APIServer pid=1) RuntimeError: Engine core initialization failed. See root cause above.")
         sys.exit(1)
-    time.sleep(600 if behaviour == "hangs" else 1)
+    time.sleep(600 if behaviour == "hangs" else 0.5)
     server = Server(("127.0.0.1", int(options["port"])), Handler)
     server.behaviour = behaviour
     say("INFO:     Application startup complete.")
