@@ -7,8 +7,8 @@
 
 """Which process listens on a TCP port, and which systemd unit it belongs to.
 
-vLLM binds with SO_REUSEPORT, so a second server on a taken port starts without an error and gets a share of the
-requests. Only a look at the listeners beforehand prevents that.
+vLLM can bind with SO_REUSEPORT: 0.24 always did, 0.32 does with several API servers. A second server on a taken port
+then starts without an error and gets a share of the requests. Only a look at the listeners beforehand prevents that.
 """
 
 from __future__ import annotations

@@ -12,12 +12,16 @@ from __future__ import annotations
 import typing as t
 from dataclasses import dataclass
 
+from ._problem import Problem
+
 if t.TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _GIB = 1 << 30
 _PCI_VENDOR_NVIDIA = "0x10de"
 _PCI_CLASS_DISPLAY = "0x03"
+# ProtectHome=yes and PrivateTmp=yes: https://www.freedesktop.org/software/systemd/man/systemd.exec.html#Sandboxing
+_HIDDEN_FROM_SERVICE = ("/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/")  # noqa: S108  (no file is made there)
 
 
 @dataclass(frozen=True)
@@ -53,20 +57,8 @@ class Need:
     space: Sequence[Space]
     device: str
     port: int
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One reason why the host cannot carry the deployment."""
-
-    code: str
-    found: str
-    needed: str
-    fix: str
-
-    def describe(self) -> str:
-        """Return the sentence for the user."""
-        return f"{self.code}: found {self.found}; needed {self.needed}. {self.fix}"
+    root: str
+    """Folder below which the service finds all that it needs."""
 
 
 def parse_os_release(text: str) -> tuple[str, str]:
@@ -92,7 +84,13 @@ def is_nvidia_gpu(vendor: str, pci_class: str) -> bool:
 
 def problems(host: Host, need: Need) -> list[Problem]:
     """Return every reason against the deployment, in a fixed order; an empty list means that it can go on."""
-    return [*_platform(host, need), *_device(host, need), *_room(host, need), *_port(host, need)]
+    return [
+        *_platform(host, need),
+        *_device(host, need),
+        *_room(host, need),
+        *_port(host, need),
+        *_root(need),
+    ]
 
 
 def _platform(host: Host, need: Need) -> list[Problem]:
@@ -103,7 +101,7 @@ def _platform(host: Host, need: Need) -> list[Problem]:
         )
         found.append(
             Problem(
-                "unsupported_distribution",
+                "unsupported-distribution",
                 f"{host.distribution} {host.major_version}",
                 f"one of {allowed}",
                 "Reinstall the server with one of these.",
@@ -112,7 +110,7 @@ def _platform(host: Host, need: Need) -> list[Problem]:
     if host.architecture not in need.architectures:
         found.append(
             Problem(
-                "unsupported_architecture",
+                "unsupported-architecture",
                 host.architecture,
                 " or ".join(need.architectures),
                 "The locked packages exist for these processors; rent a server that has one.",
@@ -126,7 +124,7 @@ def _device(host: Host, need: Need) -> list[Problem]:
         return []
     return [
         Problem(
-            "gpu_unused",
+            "gpu-unused",
             f"{len(host.gpu_pci_ids)} NVIDIA GPU ({', '.join(sorted(set(host.gpu_pci_ids)))}) and a CPU stack",
             "a stack that uses the GPU",
             "This version of the collection serves on the CPU only; to do that here all the same, "
@@ -165,11 +163,25 @@ def _port(host: Host, need: Need) -> list[Problem]:
         return []
     return [
         Problem(
-            "port_in_use",
+            "port-in-use",
             f"port {need.port} taken by {host.port_owner}",
             "a port that nothing listens on",
             "Stop that program or choose another nemotron_serve_port. "
-            "vLLM would start all the same and silently share the requests.",
+            "vLLM can start all the same and silently share the requests.",
+        )
+    ]
+
+
+def _root(need: Need) -> list[Problem]:
+    hidden = next((folder for folder in _HIDDEN_FROM_SERVICE if f"{need.root.rstrip('/')}/".startswith(folder)), None)
+    if hidden is None:
+        return []
+    return [
+        Problem(
+            "root-hidden-from-service",
+            f"nemotron_root {need.root}",
+            f"a folder that is not below {hidden.rstrip('/')}, which the unit's sandbox hides from the server",
+            "Set nemotron_root to another folder, for example /opt/nemotron or /srv/nemotron.",
         )
     ]
 

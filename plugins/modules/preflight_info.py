@@ -79,6 +79,10 @@ options:
       unless_exists:
         description: A path whose presence shows that the room was used already.
         type: path
+  root:
+    description: Folder below which the service finds all that it needs. Its sandbox must not hide it.
+    type: path
+    required: true
   port:
     description: The TCP port of the endpoint.
     type: int
@@ -100,6 +104,7 @@ EXAMPLES = r"""
       Debian: ["12", "13"]
     device: cpu
     model: /srv/models/smollm2-135m-instruct
+    root: /opt/nemotron
     port: 8000
     unit: vllm-nemotron.service
 """
@@ -118,7 +123,7 @@ problems:
     code:
       description: A stable name.
       type: str
-      sample: port_in_use
+      sample: port-in-use
     found:
       description: What was found on the host.
       type: str
@@ -206,6 +211,7 @@ def need_of(parameters: dict[str, t.Any], weights: int) -> _preflight.Need:
         space=space,
         device=parameters["device"],
         port=parameters["port"],
+        root=parameters["root"],
     )
 
 
@@ -232,6 +238,7 @@ def main() -> None:
                     "unless_exists": {"type": "path"},
                 },
             },
+            "root": {"type": "path", "required": True},
             "port": {"type": "int", "required": True},
             "unit": {"type": "str", "required": True},
             "strict": {"type": "bool", "default": True},

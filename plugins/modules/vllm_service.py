@@ -18,8 +18,8 @@ description:
     one, and a reboot in between changes nothing.
   - While it waits, the controller shows how far the start has come. When the server dies, its likely reason and the end
     of its journal are in the message.
-  - Refuses to start a server on a port that another program listens on. vLLM binds with C(SO_REUSEPORT), so that the
-    second server would start without an error and get a share of the requests.
+  - Refuses to start a server on a port that another program listens on. vLLM can bind with C(SO_REUSEPORT), and
+    a second server would then start without an error and get a share of the requests.
   - A ready server has loaded its model. Whether it answers is another question; see M(nemotron.vllm.endpoint_info).
 extends_documentation_fragment:
   - nemotron.vllm._attributes
@@ -182,7 +182,7 @@ class Unit:
                 raise NemotronError(
                     f"url: found port {port} taken by {found.describe()}; needed a port that nothing else listens on. "
                     "Stop that program or choose another port (nemotron_serve_port). "
-                    "vLLM would start all the same and silently share the requests."
+                    "vLLM can start all the same and silently share the requests."
                 )
 
 

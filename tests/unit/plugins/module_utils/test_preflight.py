@@ -27,6 +27,7 @@ NEED = preflight.Need(
     space=[preflight.Space("/opt/nemotron", 4 * GIB, "the environment", "nemotron_root")],
     device="cpu",
     port=8000,
+    root="/opt/nemotron",
 )
 
 CASES = [
@@ -35,7 +36,7 @@ CASES = [
         {"distribution": "Fedora", "major_version": "42"},
         {},
         [
-            "unsupported_distribution: found Fedora 42; needed one of Debian 12, Debian 13, Ubuntu 24.04. "
+            "unsupported-distribution: found Fedora 42; needed one of Debian 12, Debian 13, Ubuntu 24.04. "
             "Reinstall the server with one of these."
         ],
         id="other distribution",
@@ -44,7 +45,7 @@ CASES = [
         {"major_version": "11"},
         {},
         [
-            "unsupported_distribution: found Debian 11; needed one of Debian 12, Debian 13, Ubuntu 24.04. "
+            "unsupported-distribution: found Debian 11; needed one of Debian 12, Debian 13, Ubuntu 24.04. "
             "Reinstall the server with one of these."
         ],
         id="old release",
@@ -53,7 +54,7 @@ CASES = [
         {"architecture": "aarch64"},
         {},
         [
-            "unsupported_architecture: found aarch64; needed x86_64. "
+            "unsupported-architecture: found aarch64; needed x86_64. "
             "The locked packages exist for these processors; rent a server that has one."
         ],
         id="other processor",
@@ -62,7 +63,7 @@ CASES = [
         {"gpu_pci_ids": ("10de:2335", "10de:2335")},
         {},
         [
-            "gpu_unused: found 2 NVIDIA GPU (10de:2335) and a CPU stack; needed a stack that uses the GPU. "
+            "gpu-unused: found 2 NVIDIA GPU (10de:2335) and a CPU stack; needed a stack that uses the GPU. "
             "This version of the collection serves on the CPU only; to do that here all the same, "
             "set preflight_allow_unused_gpu to true."
         ],
@@ -91,12 +92,33 @@ CASES = [
         {"port_owner": "nginx (process 812)"},
         {},
         [
-            "port_in_use: found port 8000 taken by nginx (process 812); needed a port that nothing listens on. "
+            "port-in-use: found port 8000 taken by nginx (process 812); needed a port that nothing listens on. "
             "Stop that program or choose another nemotron_serve_port. "
-            "vLLM would start all the same and silently share the requests."
+            "vLLM can start all the same and silently share the requests."
         ],
         id="port taken",
     ),
+    pytest.param(
+        {},
+        {"root": "/home/me/nemotron"},
+        [
+            "root-hidden-from-service: found nemotron_root /home/me/nemotron; needed a folder that is not below /home, "
+            "which the unit's sandbox hides from the server. "
+            "Set nemotron_root to another folder, for example /opt/nemotron or /srv/nemotron."
+        ],
+        id="root below /home",
+    ),
+    pytest.param(
+        {},
+        {"root": "/var/tmp"},
+        [
+            "root-hidden-from-service: found nemotron_root /var/tmp; needed a folder that is not below /var/tmp, "
+            "which the unit's sandbox hides from the server. "
+            "Set nemotron_root to another folder, for example /opt/nemotron or /srv/nemotron."
+        ],
+        id="root is /var/tmp",
+    ),
+    pytest.param({}, {"root": "/homes/nemotron"}, [], id="root that only begins like /home"),
 ]
 
 
@@ -109,10 +131,10 @@ def test_problems(host: dict[str, Any], need: dict[str, Any], expected: list[str
 def test_problems_are_all_reported_at_once() -> None:
     host = dataclasses.replace(HOST, distribution="Fedora", memory_bytes=0, free_bytes={}, port_owner="nginx")
     assert [problem.code for problem in preflight.problems(host, NEED)] == [
-        "unsupported_distribution",
+        "unsupported-distribution",
         "memory",
         "disk",
-        "port_in_use",
+        "port-in-use",
     ]
 
 

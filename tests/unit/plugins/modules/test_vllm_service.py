@@ -273,7 +273,7 @@ def test_a_taken_port_is_refused_before_the_start(host: Host, run: Run) -> None:
         result = run(url=f"http://127.0.0.1:{port}")
     assert result["failed"] is True
     assert result["msg"].startswith(f"url: found port {port} taken by ")
-    assert result["msg"].endswith("vLLM would start all the same and silently share the requests.")
+    assert result["msg"].endswith("vLLM can start all the same and silently share the requests.")
     assert host.calls == []
     assert not host.drop_in.exists()
 
