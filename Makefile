@@ -10,13 +10,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 REQUIREMENTS := tests/requirements/dev.txt
 STAMP := $(VENV)/.installed
-# Scenarios of molecule in the order in which `make molecule` begins them; SCENARIOS="default" runs one.
-SCENARIOS ?= site_source default nemotron_serve vllm_build systemd_unit conda_env droplets
+# Scenarios of molecule and files of tests/runner, the longest first; `make servers JOBS_ON_SERVERS=default` runs one.
+JOBS_ON_SERVERS ?= test_site test_source default nemotron_serve vllm_build test_refusals systemd_unit conda_env droplets
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/collections
 
-.PHONY: help setup models demo demo-ssh demo-down test lint unit sanity molecule runner droplets-down locks bench clean
+.PHONY: help setup models demo demo-ssh demo-down test lint unit sanity servers droplets-down locks bench clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,7 +42,7 @@ demo-ssh: ## Look around on the demo's server
 demo-down: ## Remove the demo's server
 	@molecule/common/droplet down demo
 
-test: lint unit sanity molecule runner ## Run every check
+test: lint unit sanity servers ## Run every check
 	@echo "== All checks passed"
 
 lint: $(STAMP) ## Formatting, types, Ansible rules, documentation
@@ -55,12 +55,8 @@ unit: $(STAMP) ## Unit tests
 sanity: $(STAMP) ## ansible-test sanity
 	@tests/sanity
 
-molecule: models ## Scenarios on local servers (SCENARIOS="default" for one)
-	@tests/molecule $(SCENARIOS)
-
-runner: models ## The collection driven by ansible-runner, as from CI
-	@echo "== ansible-runner"
-	@$(BIN)/pytest --quiet tests/runner
+servers: models ## Scenarios of molecule and runs through ansible-runner, on local servers
+	@tests/servers $(JOBS_ON_SERVERS)
 
 droplets-down: ## Remove every local server
 	@molecule/common/droplet down-all

@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -49,10 +52,39 @@ class Droplet:
         """Run a shell command on the server and return what it prints."""
         return self.tool("ssh", self.name, command)
 
+    def verdict(self) -> dict[str, object]:
+        """Return the verdict that verification left on the server."""
+        loaded: dict[str, object] = json.loads(self.ssh("sudo cat /opt/nemotron/verdict.json"))
+        return loaded
+
     @property
     def inventories(self) -> list[Path]:
         """The inventories that reach this server and hold the settings of the test grounds."""
         return [self.inventory, CHECKOUT / "inventories" / "demo"]
+
+
+def run_until(droplet: Droplet, task: str, seconds: float, variables: Mapping[str, object] | None = None) -> None:
+    """Run site.yml and kill it, with all its children, some seconds into a task."""
+    inventories = [word for path in droplet.inventories for word in ("-i", str(path))]
+    process = subprocess.Popen(
+        ["ansible-playbook", "site.yml", *inventories, "--extra-vars", json.dumps(variables or {})],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        # A group of its own, all of which is killed; each header line of a task is seen when it is printed.
+        start_new_session=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout
+    for line in process.stdout:
+        if line.startswith("TASK [") and task in line:
+            time.sleep(seconds)
+            os.killpg(process.pid, signal.SIGKILL)
+            break
+    else:
+        pytest.fail(f"site.yml ended without a task named {task}")
+    process.wait()
 
 
 def _running(name: str, folder: Path) -> Iterator[Droplet]:
@@ -64,12 +96,17 @@ def _running(name: str, folder: Path) -> Iterator[Droplet]:
 
 
 @pytest.fixture(scope="module")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Droplet]:
+def bare(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Droplet]:
     """A server on which nothing was installed; tests with it must leave it so."""
-    yield from _running("run-bare", tmp_path_factory.mktemp("bare"))
+    yield from _running(f"b-{_name(request)}", tmp_path_factory.mktemp("bare"))
 
 
 @pytest.fixture(scope="module")
-def droplet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Droplet]:
+def droplet(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Droplet]:
     """A server for the tests of one file, which run in order."""
-    yield from _running("run-site", tmp_path_factory.mktemp("site"))
+    yield from _running(f"r-{_name(request)}", tmp_path_factory.mktemp("droplet"))
+
+
+def _name(request: pytest.FixtureRequest) -> str:
+    """Return what makes a server's name that of one file, since two files can run at a time; it has to be short."""
+    return request.path.stem.removeprefix("test_")[:8]

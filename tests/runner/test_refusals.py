@@ -33,7 +33,10 @@ REFUSALS = [
         id="wrong checksum",
     ),
     pytest.param(
-        {"nemotron_serve_port": 22}, ["port_in_use: found port 22 taken by", "nemotron_serve_port"], id="port taken"
+        {"nemotron_root": "/home/me/nemotron"}, ["root-hidden-from-service", "nemotron_root"], id="root below /home"
+    ),
+    pytest.param(
+        {"nemotron_serve_port": 22}, ["port-in-use: found port 22 taken by", "nemotron_serve_port"], id="port taken"
     ),
     pytest.param(
         {"nemotron_serve_options": {"max-modle-len": 2048}},
@@ -89,7 +92,14 @@ def test_an_unsupported_distribution_is_named(bare: Droplet) -> None:
         outcome = run("site.yml", bare.inventories)
     finally:
         bare.ssh("sudo umount /usr/lib/os-release")
-    assert "unsupported_distribution: found Fedora 42; needed one of Debian 12, Debian 13" in outcome.failures[0]
+    assert "unsupported-distribution: found Fedora 42; needed one of Debian 12, Debian 13" in outcome.failures[0]
+
+
+def test_verify_without_a_deployment_says_that_nothing_answers(bare: Droplet) -> None:
+    outcome = run("playbooks/verify.yml", bare.inventories)
+    (failure,) = outcome.failures
+    assert failure.startswith("verify | Require that the endpoint answers: ")
+    assert "Connection refused" in failure
 
 
 def test_an_empty_inventory_is_an_error(tmp_path: Path) -> None:

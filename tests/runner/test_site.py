@@ -6,52 +6,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import signal
-import subprocess
-import time
-
 import pytest
-from conftest import CHECKOUT, Droplet
+from conftest import Droplet, run_until
 from deployment import run
 
 # The house rule that keeps a second run fast.
 MOST_TASKS = 45
-
-
-def ansible_playbook(droplet: Droplet) -> subprocess.Popen[str]:
-    """Start site.yml in a process group of its own, printing one header line for each task."""
-    inventories = [word for path in droplet.inventories for word in ("-i", str(path))]
-    return subprocess.Popen(
-        ["ansible-playbook", "site.yml", *inventories],
-        cwd=CHECKOUT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-
-
-def run_until(droplet: Droplet, task: str, seconds: float) -> None:
-    """Run site.yml and kill it, with all its children, some seconds into C(task)."""
-    process = ansible_playbook(droplet)
-    assert process.stdout
-    for line in process.stdout:
-        if line.startswith("TASK [") and task in line:
-            time.sleep(seconds)
-            os.killpg(process.pid, signal.SIGKILL)
-            break
-    else:
-        pytest.fail(f"site.yml ended without a task named {task}")
-    process.wait()
-
-
-def verdict(droplet: Droplet) -> dict[str, object]:
-    """Return the verdict that verification left on the server."""
-    loaded: dict[str, object] = json.loads(droplet.ssh("sudo cat /opt/nemotron/verdict.json"))
-    return loaded
 
 
 def test_check_mode_on_a_bare_host_changes_nothing(droplet: Droplet) -> None:
@@ -84,7 +44,7 @@ def test_power_cut_in_the_middle(droplet: Droplet) -> None:
 def test_repeating_it_finishes_the_work(droplet: Droplet) -> None:
     outcome = run("site.yml", droplet.inventories)
     assert outcome.status == "successful", outcome.output[-4000:]
-    assert verdict(droplet)["ok"] is True
+    assert droplet.verdict()["ok"] is True
 
 
 def test_a_second_run_changes_nothing(droplet: Droplet) -> None:
@@ -139,4 +99,4 @@ def test_a_wrong_answer_fails_and_says_so(droplet: Droplet) -> None:
     outcome = run("playbooks/verify.yml", droplet.inventories, variables={"nemotron_serve_expect": "Atlantis"})
     assert outcome.status == "failed"
     assert "Atlantis" in outcome.failures[0]
-    assert verdict(droplet)["ok"] is False
+    assert droplet.verdict()["ok"] is False
