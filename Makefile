@@ -16,7 +16,7 @@ JOBS_ON_SERVERS ?= test_site test_source default nemotron_serve vllm_build test_
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/collections
 
-.PHONY: help setup models demo demo-ssh demo-down test lint unit sanity servers droplets-down locks bench clean
+.PHONY: help setup models demo demo-ssh demo-down test lint unit sanity servers droplets-down locks releases bench clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ droplets-down: ## Remove every local server
 
 locks: $(STAMP) ## Refresh the locks: Python environments of the collection and of the development tools
 	@tools/locks
+
+releases: $(STAMP) ## Refresh the table of vLLM's releases from the metadata of their wheels
+	@$(BIN)/python tools/record_vllm_releases.py
 
 bench: models ## Timings of site.yml against their floors (slow; prints medians)
 	@benchmarks/run

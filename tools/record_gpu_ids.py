@@ -17,7 +17,8 @@ VENDOR = re.compile(r"^(?P<vendor>[0-9a-f]{4})  ")
 DEVICE = re.compile(r"^\t(?P<id>[0-9a-f]{4})  (?P<chip>(?:G[MPVAHB]|TU|AD)\d\w*[^M\W]) \[(?P<name>[^\]]+)\]$")
 # No GPU of a server: notebooks, boards that were never sold, functions beside the GPU, bridges.
 NOT_MEANT = re.compile(
-    r"Laptop|Mobile|Max-Q / |Engineering|Embedded|DRIVE|Jetson|Tegra|CMP|GRID|NVSwitch|Reserved|Initial|INT SKU|Generic|PG50"
+    r"Laptop|Mobile|Max-Q / |Embedded|DRIVE|Jetson|Tegra|CMP|GRID|NVSwitch|"
+    r"Engineering|Reserved|Initial|INT SKU|Generic|PG50"
 )
 HEADER = '''# Copyright (c) 2026, the nemotron.vllm contributors
 # GNU General Public License v3.0-or-later (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
