@@ -205,6 +205,17 @@ def capability_of(number: str) -> Capability | None:
     return next((capability for capability in CAPABILITIES if capability.number == number), None)
 
 
+def first_cuda(compute_capability: str) -> str | None:
+    """Return the first CUDA release whose programs run on a compute capability; None for one that is not known here.
+
+    Programs made for a lower minor number of the same major number run too:
+    https://docs.nvidia.com/cuda/cuda-compiler-driver-nvcc/#gpu-feature-list
+    """
+    major = compute_capability.partition(".")[0]
+    drivers = [row.minimum_driver for row in CAPABILITIES if row.number.partition(".")[0] == major]
+    return cuda_for_driver(min(drivers, key=version_tuple)) if drivers else None
+
+
 def architecture_of(compute_capability: str) -> Architecture | None:
     """Return the architecture of a compute capability as 9.0; None for one that the table does not have."""
     capability = capability_of(compute_capability)

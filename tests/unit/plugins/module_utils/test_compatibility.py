@@ -112,6 +112,14 @@ def test_every_gpu_of_the_table_has_a_capability() -> None:
 
 
 @pytest.mark.parametrize(
+    ("capability", "cuda"),
+    [("9.0", "11.8"), ("8.6", "11.0"), ("10.3", "12.8"), ("12.1", "12.8"), ("13.0", None), ("5.0", None)],
+)
+def test_first_cuda_that_runs_on_a_gpu(capability: str, cuda: str | None) -> None:
+    assert compatibility.first_cuda(capability) == cuda
+
+
+@pytest.mark.parametrize(
     ("architecture", "name", "flavours"),
     [
         ("Volta", "Tesla V100", ("proprietary",)),
