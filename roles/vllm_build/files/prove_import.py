@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import importlib
 import json
 import os
 import sys
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
 # An operation of every build of vLLM, registered by its compiled extension.
 OPERATION = "silu_and_mul"
-SERVER = "vllm.entrypoints.openai.api_server"
 
 
 @contextlib.contextmanager
@@ -57,13 +55,15 @@ def why_extension_is_missing(folder: Path) -> str:
 
 
 def prove(device: str) -> dict[str, str]:
-    """Load vLLM as its server does and return the versions found."""
+    """Load vLLM with its extensions and return the versions found.
+
+    The server itself is imported when its options are checked; doing it here as well would double the time.
+    """
     try:
         import torch  # noqa: PLC0415  (failing imports are what this is about)
         import vllm  # noqa: PLC0415
         from vllm.platforms import current_platform  # noqa: PLC0415
 
-        importlib.import_module(SERVER)
         current_platform.import_kernels()
     except Exception as error:
         message = f"{sys.prefix}: vLLM does not load: {type(error).__name__}: {error}"

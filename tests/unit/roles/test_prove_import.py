@@ -24,7 +24,6 @@ FILES = {
     "vllm/platforms.py": (
         "class current_platform:\n    device_type = 'cpu'\n    import_kernels = staticmethod(lambda: None)\n"
     ),
-    "vllm/entrypoints/openai/api_server.py": "",
 }
 
 
@@ -75,7 +74,7 @@ FAILURES: list[tuple[str, str, str]] = [
         "vLLM takes this host for cuda; needed cpu",
     ),
     (
-        "vllm/entrypoints/openai/api_server.py",
+        "vllm/platforms.py",
         "raise RuntimeError('port of call')\n",
         "vLLM does not load: RuntimeError: port of call",
     ),
