@@ -34,7 +34,7 @@ _PREFERRED_PYTHON = "3.12"
 
 def resolve(wishes: Wishes, machine: Machine) -> Resolution:
     """Return a stack with the reasons for it, or the conflicts because of which there is none."""
-    for name, version in (("vllm_version", wishes.vllm_version), ("python", wishes.python)):
+    for name, version in (("nemotron_serve_vllm_version", wishes.vllm_version), ("conda_env_python", wishes.python)):
         _refuse_no_version(name, version)
     result = Resolution()
     system = _system(machine, result)
@@ -96,8 +96,8 @@ def _device(wishes: Wishes, machine: Machine, result: Resolution) -> str:
         result.against(
             "vllm-finds-no-device",
             "no NVIDIA GPU on the PCI bus",
-            "one, as device is cuda",
-            "Rent a server with a GPU, or set device to cpu or auto.",
+            "one, as nemotron_serve_device is cuda",
+            "Rent a server with a GPU, or set nemotron_serve_device to cpu or leave it out.",
         )
     elif wishes.device == "auto" and machine.gpus:
         result.because(f"device cuda: the host has {gpus}.")

@@ -74,15 +74,15 @@ def _given_release(
     elif release is None:
         result.against(
             "unknown-vllm-version",
-            f"vllm_version {wanted}",
+            f"nemotron_serve_vllm_version {wanted}",
             f"one of {', '.join(row.version for row in releases)}",
-            "Set vllm_version to one of these or to auto.",
+            "Set nemotron_serve_vllm_version to one of these or leave it out.",
         )
         return None
     else:
         result.because(f"vLLM {wanted}: asked for.")
     found = obstacles(release, situation)
-    way_out = f" Or set vllm_version to {fitting[-1].version}, the newest that fits." if fitting else ""
+    way_out = f" Or set nemotron_serve_vllm_version to {fitting[-1].version}, the newest that fits." if fitting else ""
     result.conflicts.extend(replace(problem, fix=problem.fix + way_out) for problem in found)
     return None if found else release
 
@@ -138,7 +138,7 @@ def _against_python(release: VllmRelease, wishes: Wishes) -> list[Problem]:
             "python-too-old" if newer_fits else "python-newer-than-wheels",
             f"Python {wishes.python}",
             f"{release.python}, which vLLM {release.version} needs",
-            "Choose a Python in that range, or leave the choice open.",
+            "Set conda_env_python to one in that range or leave it out.",
         )
     ]
 

@@ -243,8 +243,8 @@ def test_reasons(wishes: Wishes, host: Machine, reason: str) -> None:
             [
                 "cuda-runtime-newer-than-driver: found driver 535.129.03, which runs CUDA 12.2, and "
                 "nvidia_driver_manage false; needed driver 580.65.06 or newer for CUDA 13.0 of vLLM 0.33.0. Set "
-                "nvidia_driver_manage to true, so that a newer driver is installed. Or set vllm_version to 0.19.1, "
-                "the newest that fits."
+                "nvidia_driver_manage to true, so that a newer driver is installed. Or set nemotron_serve_vllm_version "
+                "to 0.19.1, the newest that fits."
             ],
             id="driver 535 that must be kept and vLLM 0.33",
         ),
@@ -272,8 +272,8 @@ def test_reasons(wishes: Wishes, host: Machine, reason: str) -> None:
             machine(A100),
             [
                 "cuda-runtime-newer-than-driver: found nvidia_driver_branch 535; needed 580.65.06 or newer for CUDA "
-                "13.0 of vLLM 0.33.0. Choose a newer branch or leave nvidia_driver_branch out. Or set vllm_version to "
-                "0.19.1, the newest that fits."
+                "13.0 of vLLM 0.33.0. Choose a newer branch or leave nvidia_driver_branch out. Or set "
+                "nemotron_serve_vllm_version to 0.19.1, the newest that fits."
             ],
             id="the article's branch",
         ),
@@ -341,7 +341,7 @@ def test_reasons(wishes: Wishes, host: Machine, reason: str) -> None:
             [
                 "no-kernel-image-for-gpu: found Tesla V100-SXM2-32GB with compute capability 7.0; needed 7.5 or "
                 "higher, for which the wheels of vLLM 0.33.0 hold code. Choose an older vLLM or a newer GPU. Or set "
-                "vllm_version to 0.19.1, the newest that fits."
+                "nemotron_serve_vllm_version to 0.19.1, the newest that fits."
             ],
             id="GPU too old for CUDA 13",
         ),
@@ -350,8 +350,8 @@ def test_reasons(wishes: Wishes, host: Machine, reason: str) -> None:
             machine(B200),
             [
                 "no-kernel-image-for-gpu: found NVIDIA B200 with compute capability 10.0 and CUDA 12.1 in vLLM 0.6.3; "
-                f"needed CUDA 12.8 or newer, which knows this GPU. Choose a newer vLLM. Or set vllm_version to "
-                f"{NEWEST.version}, the newest that fits."
+                f"needed CUDA 12.8 or newer, which knows this GPU. Choose a newer vLLM. Or set "
+                f"nemotron_serve_vllm_version to {NEWEST.version}, the newest that fits."
             ],
             id="GPU newer than the wheels",
         ),
@@ -360,7 +360,8 @@ def test_reasons(wishes: Wishes, host: Machine, reason: str) -> None:
             machine(A100),
             [
                 "architecture-unknown-to-vllm: found vLLM 0.6.3; needed 0.11.2 or newer, which Nemotron 3 Nano needs. "
-                f"Choose a newer vLLM or another model. Or set vllm_version to {NEWEST.version}, the newest that fits."
+                f"Choose a newer vLLM or another model. Or set nemotron_serve_vllm_version to "
+                f"{NEWEST.version}, the newest that fits."
             ],
             id="the article's vLLM",
         ),
@@ -368,8 +369,8 @@ def test_reasons(wishes: Wishes, host: Machine, reason: str) -> None:
             Wishes(vllm_version="0.33.0", python="3.10"),
             machine(H200),
             [
-                f"python-too-old: found Python 3.10; needed {NEWEST.python}, which vLLM 0.33.0 needs. Choose a Python "
-                "in that range, or leave the choice open."
+                f"python-too-old: found Python 3.10; needed {NEWEST.python}, which vLLM 0.33.0 needs. Set "
+                "conda_env_python to one in that range or leave it out."
             ],
             id="Python too old",
         ),
@@ -378,7 +379,7 @@ def test_reasons(wishes: Wishes, host: Machine, reason: str) -> None:
             machine(H200),
             [
                 f"python-newer-than-wheels: found Python 3.15; needed {NEWEST.python}, which vLLM {NEWEST.version} "
-                "needs. Choose a Python in that range, or leave the choice open."
+                "needs. Set conda_env_python to one in that range or leave it out."
             ],
             id="Python too new",
         ),
@@ -386,8 +387,9 @@ def test_reasons(wishes: Wishes, host: Machine, reason: str) -> None:
             Wishes(device="cuda"),
             machine(),
             [
-                "vllm-finds-no-device: found no NVIDIA GPU on the PCI bus; needed one, as device is cuda. Rent a "
-                "server with a GPU, or set device to cpu or auto."
+                "vllm-finds-no-device: found no NVIDIA GPU on the PCI bus; needed one, as "
+                "nemotron_serve_device is cuda. Rent a server with a GPU, or set nemotron_serve_device to cpu or leave "
+                "it out."
             ],
             id="no GPU",
         ),
@@ -415,7 +417,7 @@ def test_conflicts(wishes: Wishes, host: Machine, expected: list[str]) -> None:
 def test_an_unknown_version_is_refused_with_the_known_ones() -> None:
     resolution = resolve(Wishes(vllm_version="0.12.7"), machine(H200))
     assert [conflict.code for conflict in resolution.conflicts] == ["unknown-vllm-version"]
-    assert resolution.conflicts[0].found == "vllm_version 0.12.7"
+    assert resolution.conflicts[0].found == "nemotron_serve_vllm_version 0.12.7"
     assert "0.19.1" in resolution.conflicts[0].needed
 
 
