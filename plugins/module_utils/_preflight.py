@@ -18,8 +18,6 @@ if t.TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _GIB = 1 << 30
-_PCI_VENDOR_NVIDIA = "0x10de"
-_PCI_CLASS_DISPLAY = "0x03"
 # ProtectHome=yes and PrivateTmp=yes: https://www.freedesktop.org/software/systemd/man/systemd.exec.html#Sandboxing
 _HIDDEN_FROM_SERVICE = ("/home/", "/root/", "/run/user/", "/tmp/", "/var/tmp/")  # noqa: S108  (no file is made there)
 
@@ -33,7 +31,8 @@ class Host:
     architecture: str
     memory_bytes: int
     free_bytes: Mapping[str, int]
-    gpu_pci_ids: tuple[str, ...]
+    gpus: tuple[str, ...]
+    """Names of the NVIDIA GPUs that a stack could use."""
     port_owner: str | None
 
 
@@ -77,11 +76,6 @@ def parse_mem_total(meminfo: str) -> int:
     return 0
 
 
-def is_nvidia_gpu(vendor: str, pci_class: str) -> bool:
-    """Tell whether a PCI device is a GPU of NVIDIA, from /sys/bus/pci/devices/*/vendor and class."""
-    return vendor.strip() == _PCI_VENDOR_NVIDIA and pci_class.strip().startswith(_PCI_CLASS_DISPLAY)
-
-
 def problems(host: Host, need: Need) -> list[Problem]:
     """Return every reason against the deployment, in a fixed order; an empty list means that it can go on."""
     return [
@@ -120,12 +114,12 @@ def _platform(host: Host, need: Need) -> list[Problem]:
 
 
 def _device(host: Host, need: Need) -> list[Problem]:
-    if need.device != "cpu" or not host.gpu_pci_ids:
+    if need.device != "cpu" or not host.gpus:
         return []
     return [
         Problem(
             "gpu-unused",
-            f"{len(host.gpu_pci_ids)} NVIDIA GPU ({', '.join(sorted(set(host.gpu_pci_ids)))}) and a CPU stack",
+            f"{', '.join(host.gpus)} and a CPU stack",
             "a stack that uses the GPU",
             "This version of the collection serves on the CPU only; to do that here all the same, "
             "set preflight_allow_unused_gpu to true.",

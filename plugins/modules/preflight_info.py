@@ -37,6 +37,11 @@ options:
     type: str
     choices: [cpu, cuda]
     required: true
+  gpus:
+    description: Names of the GPUs that the host has, as M(nemotron.vllm.gpu_facts) finds them.
+    type: list
+    elements: str
+    default: []
   allow_unused_gpu:
     description: Accept a CPU stack on a host that has an NVIDIA GPU.
     type: bool
@@ -164,18 +169,6 @@ def free_bytes(path: str) -> int:
     return status.f_bavail * status.f_frsize
 
 
-def nvidia_gpus(devices: str = "/sys/bus/pci/devices") -> tuple[str, ...]:
-    """Return the PCI ids of the NVIDIA GPUs, which the kernel knows without any driver."""
-    found = []
-    for device in sorted(glob.glob(os.path.join(devices, "*"))):
-        vendor, pci_class, model = (
-            read_text(os.path.join(device, name)) or "" for name in ("vendor", "class", "device")
-        )
-        if _preflight.is_nvidia_gpu(vendor, pci_class):
-            found.append(f"{vendor.strip()[2:]}:{model.strip()[2:]}")
-    return tuple(found)
-
-
 def foreign_listener(port: int, unit: str) -> str | None:
     """Return what listens on a port and does not belong to the unit, in words."""
     return next((found.describe() for found in listeners(port) if found.unit != unit), None)
@@ -190,7 +183,7 @@ def examine(parameters: dict[str, t.Any], port_owner: str | None) -> _preflight.
         architecture=platform.machine(),
         memory_bytes=_preflight.parse_mem_total(read_text("/proc/meminfo") or ""),
         free_bytes={space["path"]: free_bytes(space["path"]) for space in parameters["space"]},
-        gpu_pci_ids=() if parameters["allow_unused_gpu"] else nvidia_gpus(),
+        gpus=() if parameters["allow_unused_gpu"] else tuple(parameters["gpus"]),
         port_owner=port_owner,
     )
 
@@ -222,6 +215,7 @@ def main() -> None:
             "distributions": {"type": "dict", "required": True},
             "architectures": {"type": "list", "elements": "str", "default": ["x86_64"]},
             "device": {"type": "str", "choices": ["cpu", "cuda"], "required": True},
+            "gpus": {"type": "list", "elements": "str", "default": []},
             "allow_unused_gpu": {"type": "bool", "default": False},
             "model": {"type": "path"},
             "extra_memory": {"type": "int", "default": 0},

@@ -17,7 +17,7 @@ HOST = preflight.Host(
     architecture="x86_64",
     memory_bytes=16 * GIB,
     free_bytes={"/opt/nemotron": 50 * GIB},
-    gpu_pci_ids=(),
+    gpus=(),
     port_owner=None,
 )
 NEED = preflight.Need(
@@ -60,16 +60,16 @@ CASES = [
         id="other processor",
     ),
     pytest.param(
-        {"gpu_pci_ids": ("10de:2335", "10de:2335")},
+        {"gpus": ("NVIDIA H200", "NVIDIA H200")},
         {},
         [
-            "gpu-unused: found 2 NVIDIA GPU (10de:2335) and a CPU stack; needed a stack that uses the GPU. "
+            "gpu-unused: found NVIDIA H200, NVIDIA H200 and a CPU stack; needed a stack that uses the GPU. "
             "This version of the collection serves on the CPU only; to do that here all the same, "
             "set preflight_allow_unused_gpu to true."
         ],
         id="idle GPUs",
     ),
-    pytest.param({"gpu_pci_ids": ("10de:2335",)}, {"device": "cuda"}, [], id="used GPU"),
+    pytest.param({"gpus": ("NVIDIA H200",)}, {"device": "cuda"}, [], id="used GPU"),
     pytest.param(
         {"memory_bytes": 4 * GIB},
         {},
@@ -157,17 +157,3 @@ def test_parse_os_release(text: str, expected: tuple[str, str]) -> None:
 )
 def test_parse_mem_total(text: str, expected: int) -> None:
     assert preflight.parse_mem_total(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("vendor", "pci_class", "expected"),
-    [
-        ("0x10de\n", "0x030200\n", True),
-        ("0x10de\n", "0x030000\n", True),
-        ("0x10de\n", "0x068000\n", False),
-        ("0x1af4\n", "0x030000\n", False),
-        ("", "", False),
-    ],
-)
-def test_is_nvidia_gpu(vendor: str, pci_class: str, expected: bool) -> None:
-    assert preflight.is_nvidia_gpu(vendor, pci_class) is expected
