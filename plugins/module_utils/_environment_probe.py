@@ -147,7 +147,9 @@ def torch_answer() -> Answer:
         answer["version"] = torch.__version__
         answer["cuda"] = torch.version.cuda
         answer["cxx11_abi"] = bool(torch._C._GLIBCXX_USE_CXX11_ABI)
-        answer["architectures"] = list(torch.cuda.get_arch_list())
+        # torch.cuda.get_arch_list() has none where there is no GPU.
+        flags = torch._C._cuda_getArchFlags() if torch.version.cuda else None
+        answer["architectures"] = (flags or "").split()
     except Exception as error:
         # A damaged torch fails in many ways, and each is what has to be told.
         answer["error"] = said(error)
