@@ -15,6 +15,7 @@ found in the wheel of vLLM 0.24.0, whose FlashAttention 3 is compiled for sm_90a
 
 from __future__ import annotations
 
+import mmap
 import struct
 import typing as t
 from dataclasses import dataclass
@@ -41,7 +42,7 @@ _SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
 _NO_BITS = 8
 _ALIGNMENT = 8
 
-Buffer = t.Union[bytes, memoryview]
+Buffer = t.Union[bytes, mmap.mmap]
 
 
 @dataclass(frozen=True)
@@ -54,32 +55,30 @@ class Architectures:
     """The newest version of the PTX language in use, (9, 0) for that of CUDA 13.0."""
 
 
-def architectures(data: Buffer, source: str) -> Architectures:
+def architectures(data: Buffer) -> Architectures:
     """Return the architectures in the bytes of a shared object, none if it has no device code.
 
-    I(source) is named in the NemotronError that says that the bytes are no such file.
+    NemotronError says what the bytes are when they are none, for a sentence that names the file.
     """
     found: set[tuple[int, int, str]] = set()
     ptx: set[tuple[int, int]] = set()
     try:
-        for start, end in _sections(data, source):
+        for start, end in _sections(data):
             for kind, version, number, variant in _entries(data, start, end):
                 found.add((kind, number, variant))
                 if kind == _PTX:
                     ptx.add(version)
     except struct.error as error:
-        raise NemotronError(f"{source}: found a file that is cut short; needed a whole shared object.") from error
+        raise NemotronError("a shared object that is cut short") from error
     machine = [f"sm_{number}{variant}" for kind, number, variant in sorted(found) if kind == _CUBIN]
     intermediate = [f"compute_{number}{variant}" for kind, number, variant in sorted(found) if kind == _PTX]
     return Architectures((*machine, *intermediate), max(ptx, default=None))
 
 
-def _sections(data: Buffer, source: str) -> Iterator[tuple[int, int]]:
+def _sections(data: Buffer) -> Iterator[tuple[int, int]]:
     """Return where the sections with device code begin and end."""
     if bytes(data[:4]) != _ELF_MAGIC or tuple(data[4:6]) != _ELF64_LITTLE:
-        raise NemotronError(
-            f"{source}: found a file that begins with {bytes(data[:4])!r}; needed a 64-bit little-endian shared object."
-        )
+        raise NemotronError(f"no 64-bit little-endian shared object: it begins with {bytes(data[:4])!r}")
     _kind, _machine, _version, _entry, _programs, table, *rest = _ELF_HEADER.unpack_from(data, 0)
     _flags, _size, _program_size, _program_count, entry_size, count, names_index = rest
     headers = [_SECTION_HEADER.unpack_from(data, table + index * entry_size) for index in range(count)]

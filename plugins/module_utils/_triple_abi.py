@@ -188,7 +188,9 @@ def _missing_symbol(
         if strings and torch and torch.cxx11_abi is not None and (strings == "new") != torch.cxx11_abi:
             abi = f"; it was compiled with the {strings} std::string and torch with the other"
         installed, wanted = metadata.versions.get("torch"), pin(metadata, metadata.vllm_name, "torch")
-        same = bool(installed and wanted and satisfies(installed, wanted))
+        same = (
+            bool(installed and wanted and satisfies(installed, wanted)) and metadata.vllm_name not in metadata.damaged
+        )
         return Violation(
             "extension-built-against-another-torch" if who != "torch" else "torch-files-of-two-versions",
             ABI,

@@ -20,7 +20,7 @@ from ._compatibility import (
     same_driver,
     version_tuple,
 )
-from ._driver_facts import DriverHost, Gpu, driver_version, gpus_of, known_version, wanted_branch
+from ._triple_host import DriverHost, Gpu, driver_version, gpus_of, known_version, wanted_branch
 from ._violations import DRIVER, Violation
 
 if t.TYPE_CHECKING:

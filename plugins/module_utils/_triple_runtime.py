@@ -14,9 +14,9 @@ import typing as t
 from dataclasses import dataclass, field
 
 from ._compatibility import cuda_for_driver, minimum_driver, runs_cuda, version_tuple
-from ._driver_facts import driver_version, gpus_of, known_version
 from ._environment_facts import Environment, Metadata
 from ._errors import NemotronError
+from ._triple_host import driver_version, gpus_of, known_version
 from ._violations import RUNTIME, Violation
 
 if t.TYPE_CHECKING:
@@ -283,3 +283,11 @@ def device_violations(gpu: Mapping[str, t.Any], environment: Environment) -> Ite
 def known_toolkits(toolkits: Mapping[str, str | None]) -> tuple[Toolkit, ...]:
     """Return those of some toolkits whose version is known, by path."""
     return tuple(Toolkit(path, version) for path, version in toolkits.items() if version and known_version(version))
+
+
+def toolkit_version(nvcc: str, version_json: str) -> str | None:
+    """Return the CUDA of a toolkit from C(nvcc --version), else from its version.json; None if neither tells."""
+    match = re.search(r"release (\d+\.\d+)", nvcc) or re.search(
+        r'"cuda"\s*:\s*\{[^{}]*"version"\s*:\s*"(\d+\.\d+)', version_json
+    )
+    return match.group(1) if match else None

@@ -12,10 +12,10 @@ from __future__ import annotations
 import typing as t
 
 from ._compatibility import same_driver, version_tuple
-from ._driver_facts import DriverHost, driver_version, gpus_of, known_version
 from ._environment_facts import Environment, Metadata, pin, satisfies
 from ._triple_abi import extension_violations
 from ._triple_driver import driver_violations
+from ._triple_host import DriverHost, driver_version, gpus_of, known_version
 from ._triple_packages import interpreter_violations, package_violations
 from ._triple_runtime import (
     Runtime,
