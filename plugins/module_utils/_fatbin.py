@@ -68,7 +68,7 @@ def architectures(data: Buffer) -> Architectures:
                 found.add((kind, number, variant))
                 if kind == _PTX:
                     ptx.add(version)
-    except struct.error as error:
+    except (struct.error, OverflowError) as error:
         raise NemotronError("a shared object that is cut short") from error
     machine = [f"sm_{number}{variant}" for kind, number, variant in sorted(found) if kind == _CUBIN]
     intermediate = [f"compute_{number}{variant}" for kind, number, variant in sorted(found) if kind == _PTX]

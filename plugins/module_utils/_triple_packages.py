@@ -25,6 +25,9 @@ _COMPANIONS = ("flashinfer-python", "flashinfer-cubin", "flashinfer-jit-cache")
 
 def interpreter_violations(environment: Environment, python: str) -> Iterator[Violation]:
     """Yield why an environment could not be asked, or not to the end."""
+    if wrong_processor(environment):
+        # That has a violation of its own.
+        return
     words = f": {environment.words.splitlines()[-1]}" if environment.words else ""
     if environment.given_up:
         yield Violation(
@@ -35,7 +38,7 @@ def interpreter_violations(environment: Environment, python: str) -> Iterator[Vi
             "Give it more time (timeout); if that does not help, see what it waits for: a GPU that hangs, a network "
             "disk.",
         )
-    elif environment.killed_by and not wrong_processor(environment):
+    elif environment.killed_by:
         yield Violation(
             "environment-import-crashed",
             ABI,
