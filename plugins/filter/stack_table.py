@@ -16,8 +16,8 @@ def stack_table(hosts: dict[str, t.Any]) -> list[str]:
         return _stack_table.lines(hosts)
     except (KeyError, TypeError) as error:
         raise AnsibleFilterError(
-            f"stack_table: found {error!r}; needed for each host a dictionary with gpu of gpu_facts, and with stack, "
-            "reasons and conflicts of stack_info"
+            f"stack_table: found {error!r}; needed for each host a dictionary with gpu of gpu_facts, "
+            "violations of version_triple, and stack, reasons and conflicts of stack_info"
         ) from error
 
 

@@ -22,8 +22,8 @@ _HEADER = ("HOST", "GPUS", "DRIVER NOW", "DRIVER", "CUDA", "TORCH", "VLLM", "PYT
 def lines(hosts: Mapping[str, Mapping[str, t.Any]]) -> list[str]:
     """Return a table with a row for each host, and below it the conflicts and the reasons of each.
 
-    A host is a dictionary with what gpu_facts found, C(gpu), and what stack_info returned: C(stack), C(reasons),
-    C(conflicts).
+    A host is a dictionary with what gpu_facts found, C(gpu), what version_triple found wrong with its driver,
+    C(violations), and what stack_info returned: C(stack), C(reasons), C(conflicts).
     """
     table = _align([_HEADER, *(_row(name, host) for name, host in hosts.items())])
     return [*table, *(line for name, host in hosts.items() for line in _paragraph(name, host))]
@@ -64,11 +64,11 @@ def _align(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _paragraph(name: str, host: Mapping[str, t.Any]) -> list[str]:
-    conflicts = [
-        f"{conflict['code']}: found {conflict['found']}; needed {conflict['needed']}. {conflict['fix']}"
-        for conflict in host["conflicts"]
+    against = [
+        f"{problem['code']}: found {problem['found']}; needed {problem['needed']}. {problem['fix']}"
+        for problem in (*host["violations"], *host["conflicts"])
     ]
-    marked = [("! ", sentence) for sentence in (*host["gpu"]["problems"], *conflicts)]
+    marked = [("! ", sentence) for sentence in (*host["gpu"]["problems"], *against)]
     marked += [("  ", reason) for reason in host["reasons"]]
     wrapped = [
         line

@@ -81,6 +81,11 @@ def test_a_table_and_json_for_all_hosts(tmp_path: Path) -> None:
         "blackwell": "0.33.0",
         "a100": "0.19.1",
     }
+    assert {name: [violation["code"] for violation in host["violations"]] for name, host in report.items()} == {
+        "h200": [],
+        "blackwell": ["gpu-requires-open-kernel-module"],
+        "a100": [],
+    }
     assert (
         "open kernel modules: NVIDIA RTX PRO 6000 Blackwell Server Edition runs with no others."
         in (report["blackwell"]["reasons"])

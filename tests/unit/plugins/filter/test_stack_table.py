@@ -17,6 +17,7 @@ CPU: dict[str, Any] = {
     "stack": {"driver": None, "cuda": None, "torch": "2.13.0", "vllm": "0.32.0", "python": "3.11"},
     "reasons": ["device cpu: the host has no NVIDIA GPU."],
     "conflicts": [],
+    "violations": [],
 }
 GPU: dict[str, Any] = {
     "gpu": {"gpus": [{"name": "NVIDIA H200"}] * 8, "driver": {"loaded": "580.159.04"}, "problems": []},
@@ -29,6 +30,7 @@ GPU: dict[str, Any] = {
     },
     "reasons": ["driver 580.159.04: kept, as it works and runs CUDA 13.0 (needs 580.65.06 or newer)."],
     "conflicts": [],
+    "violations": [],
 }
 CONFLICT: dict[str, Any] = {
     "gpu": {
@@ -44,6 +46,14 @@ CONFLICT: dict[str, Any] = {
             "found": "driver 535.129.03, which runs CUDA 12.2, and nvidia_driver_manage false",
             "needed": "driver 580.65.06 or newer for CUDA 13.0 of vLLM 0.33.0",
             "fix": "Set nvidia_driver_manage to true.",
+        }
+    ],
+    "violations": [
+        {
+            "code": "nvidia-uvm-not-loaded",
+            "found": "no nvidia_uvm",
+            "needed": "it",
+            "fix": "Run modprobe nvidia_uvm.",
         }
     ],
 }
@@ -64,6 +74,7 @@ def test_the_table() -> None:
         "",
         "old:",
         "  ! nvidia-smi: given up after 10 seconds.",
+        "  ! nvidia-uvm-not-loaded: found no nvidia_uvm; needed it. Run modprobe nvidia_uvm.",
         "  ! cuda-runtime-newer-than-driver: found driver 535.129.03, which runs CUDA 12.2, and nvidia_driver_manage",
         "    false; needed driver 580.65.06 or newer for CUDA 13.0 of vLLM 0.33.0. Set nvidia_driver_manage to true.",
         "    device cuda: the host has NVIDIA A100.",
@@ -74,6 +85,6 @@ def test_input_of_another_shape_is_refused() -> None:
     with pytest.raises(AnsibleFilterError) as error:
         stack_table({"host": {"gpu": {}}})
     assert str(error.value).startswith(
-        "stack_table: found KeyError('stack'); needed for each host a dictionary with gpu of gpu_facts, and with "
-        "stack, reasons and conflicts of stack_info"
+        "stack_table: found KeyError('stack'); needed for each host a dictionary with gpu of gpu_facts, violations "
+        "of version_triple, and stack, reasons and conflicts of stack_info"
     )
