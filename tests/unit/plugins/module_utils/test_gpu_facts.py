@@ -33,7 +33,7 @@ def h200(tmp_path: Path) -> Path:
 
 # loaded, on disk, user space, flavour, installed by, CUDA, nvidia_uvm
 DRIVERS: list[tuple[str, tuple[str | bool | None, ...]]] = [
-    ("h200", ("580.159.04", None, None, "open", None, "13.0", True)),
+    ("h200", ("580.159.04", None, "580.159.04", "open", None, "13.0", True)),
     ("a100-ubuntu2204-535", ("535.129.03", "535.129.03", "535.129.03", "proprietary", "package", "12.2", True)),
     ("drv-01-user-space-upgraded", ("570.124.06", "570.133.07", "570.133.07", "open", "package", None, True)),
     ("drv-04-no-module-for-kernel", (None, None, "535.183.01", None, "package", None, False)),

@@ -23,7 +23,9 @@ from ansible_collections.nemotron.vllm.plugins.module_utils._environment_facts i
     parse_probe,
 )
 from ansible_collections.nemotron.vllm.plugins.module_utils._fatbin import Architectures
-from ansible_collections.nemotron.vllm.plugins.module_utils._triple_host import DriverHost
+from ansible_collections.nemotron.vllm.plugins.module_utils._gpu_facts import gather
+from ansible_collections.nemotron.vllm.plugins.module_utils._host import Host
+from ansible_collections.nemotron.vllm.plugins.module_utils._triple_host import DriverHost, driver_host
 from ansible_collections.nemotron.vllm.plugins.module_utils._triple_runtime import (
     Runtime,
     Toolkit,
@@ -36,6 +38,7 @@ from ansible_collections.nemotron.vllm.plugins.module_utils._version_triple impo
 from ansible_collections.nemotron.vllm.plugins.module_utils._violations import Violation
 
 PROBES = Path(__file__).resolve().parents[3] / "fixtures" / "probes"
+ROOTS = PROBES.with_name("roots")
 PYTHON = "/opt/nemotron/envs/vllm/bin/python"
 FOLDER = "/opt/nemotron/envs/vllm/lib/python3.12/site-packages"
 
@@ -682,3 +685,42 @@ def test_cuda_of_ptx(ptx: tuple[int, int], cuda: str) -> None:
 )
 def test_toolkit_version(nvcc: str, version_json: str, expected: str | None) -> None:
     assert toolkit_version(nvcc, version_json) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "codes"),
+    [
+        ("h200", []),
+        ("a100-ubuntu2204-535", []),
+        ("no-driver", ["driver-not-installed"]),
+        ("no-gpu", []),
+        ("drv-01-user-space-upgraded", ["driver-userspace-upgraded-under-running-module"]),
+        ("drv-04-no-module-for-kernel", ["kernel-headers-missing-after-kernel-upgrade"]),
+        ("drv-08-secure-boot", ["secure-boot-rejects-module"]),
+        ("drv-09-nouveau", ["nouveau-owns-gpu"]),
+        ("drv-12-blackwell-proprietary", ["gpu-requires-open-kernel-module"]),
+        ("drv-13-volta-open", ["gpu-requires-proprietary-kernel-module"]),
+        ("drv-16-no-uvm", ["nvidia-uvm-not-loaded"]),
+        ("fab-01-fabric-manager-differs", ["fabric-manager-version-mismatch"]),
+        ("fab-02-no-fabric-manager", ["fabric-manager-not-running"]),
+    ],
+)
+def test_captured_hosts(name: str, codes: list[str]) -> None:
+    host = Host(str(ROOTS / name))
+    violations = judge(gather(host), driver_host(host), None, Runtime())
+    assert [violation.code for violation in violations] == codes, [each.describe() for each in violations]
+
+
+def test_the_recorded_h200_fits() -> None:
+    host = Host(str(ROOTS / "h200"))
+    stack = {"device": "cuda", "cuda": "13.0", "torch": "2.11.0", "vllm": "0.24.0", "python": "3.12"}
+    environment = recorded("cuda-0.24.0-on-h200", 0)
+    assert judge(gather(host), driver_host(host), environment, Runtime(), stack) == ()
+    layers = triple(gather(host), driver_host(host), environment, Runtime(), stack)
+    assert (layers["driver"]["loaded"], layers["runtime"]["cuda"], layers["abi"]["torch"]) == (
+        "580.159.04",
+        "13.0",
+        "2.11.0+cu130",
+    )
+    other = judge(gather(host), driver_host(host), environment, Runtime(), {**stack, "torch": "2.14.0"})
+    assert [violation.code for violation in other] == ["environment-differs-from-stack"]
