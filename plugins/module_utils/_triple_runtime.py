@@ -166,6 +166,8 @@ def _device_code(gpu: Mapping[str, t.Any], environment: Environment, runtime: Ru
             ptx = cuda_of_ptx(found.ptx) if found.ptx else ""
             holders.append((f"vLLM's {name}", found.names, ptx, BUILD))
     capabilities = {item.compute_capability: item.name for item in gpus_of(gpu) if item.compute_capability}
+    for capability in environment.device.capabilities if environment.device else ():
+        capabilities.setdefault(capability, "the GPU")
     for capability, gpu_name in capabilities.items():
         for holder, names, ptx_cuda, variable in holders:
             if any(runs(name, capability) for name in names):

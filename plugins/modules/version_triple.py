@@ -157,6 +157,7 @@ from ansible_collections.nemotron.vllm.plugins.module_utils._triple_runtime impo
 
 _LIBRARY_PATH = "LD_LIBRARY_PATH"
 _TOOLKIT = "/usr/local/cuda"
+_KINDS: t.Mapping[type, str] = {dict: "a dictionary", list: "a list", str: "a text"}
 
 
 def check_options(parameters: dict[str, t.Any]) -> None:
@@ -167,9 +168,24 @@ def check_options(parameters: dict[str, t.Any]) -> None:
         )
     if parameters["timeout"] <= 0:
         raise NemotronError(f"timeout: found {parameters['timeout']:g}; needed a number of seconds greater than 0.")
+    refuse_other_shape("gpu", parameters["gpu"] or {}, {"driver": dict, "fabric_manager": dict, "gpus": list})
+    refuse_other_shape("stack", parameters["stack"] or {}, {"driver": dict})
+    for index, gpu in enumerate((parameters["gpu"] or {}).get("gpus") or []):
+        texts = dict.fromkeys(("name", "pci_id", "architecture", "compute_capability", "kernel_driver"), str)
+        refuse_other_shape(f"gpu, its gpus[{index}]", gpu, texts)
     device = (parameters["stack"] or {}).get("device")
     if device not in (None, _version_triple.CPU, _version_triple.CUDA):
         raise NemotronError(f"stack: found the device {device!r}; needed cpu or cuda.")
+
+
+def refuse_other_shape(option: str, value: object, kinds: t.Mapping[str, type]) -> None:
+    """Refuse a dictionary whose values are of other kinds than the module that makes it gives them."""
+    if not isinstance(value, dict):
+        raise NemotronError(f"{option}: found {value!r}; needed a dictionary.")
+    for name, kind in kinds.items():
+        found = value.get(name)
+        if found is not None and not isinstance(found, kind):
+            raise NemotronError(f"{option}: found {found!r} as {name}; needed {_KINDS[kind]}.")
 
 
 def ask_environment(parameters: dict[str, t.Any], variables: dict[str, str]) -> Environment | None:

@@ -58,6 +58,7 @@ def test_parse_load_error(text: str, expected: LoadError) -> None:
         ("cuTensorMapEncodeTiled", "", errors.DRIVER),
         ("cudaGraphAddNode_v2", "libcudart.so.12", errors.CUDA),
         ("__nvJitLinkComplete_12_4", "libnvJitLink.so.12", errors.CUDA),
+        ("of_a_library_without_a_known_name", "libcufft.so.11", errors.CUDA),
         ("cublasLtMatmul", "", errors.CUDA),
         ("ncclCommRegister", "", errors.CUDA),
         ("omp_get_max_threads", "OMP_1.0", errors.OPENMP),

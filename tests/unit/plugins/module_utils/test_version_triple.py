@@ -319,6 +319,36 @@ MORE = [
         host=replace(HOST, libcuda="/srv/lib/libcuda.so.535.54.03", libcuda_because="LD_LIBRARY_PATH"),
     ),
     Case(
+        "cuda-compat in front of all programs, so that it counts as the libraries too",
+        "cuda-compat-library-shadows-driver",
+        facts({"user_space": "575.57.08"}),
+        replace(HOST, libcuda="/usr/local/cuda-12.9/compat/libcuda.so.575.57.08"),
+    ),
+    Case(
+        "CUDA's words about what the driver lacks",
+        "nvidia-uvm-not-loaded",
+        facts({"uvm": False}),
+        environment=replace(CUDA, device=Device("RuntimeError: CUDA unknown error"), platform=Platform()),
+    ),
+    Case(
+        "a toolkit of the same major",
+        "nvcc-differs-from-torch-cuda",
+        runtime=replace(CODE, toolkits=(Toolkit("nvcc", "13.1"),)),
+        building=True,
+    ),
+    Case(
+        "a GPU that torch knows and no table",
+        "no-kernel-image-for-gpu",
+        facts(gpus=gpus("10de:ffff")),
+        environment=replace(CUDA, device=Device(available=True, capabilities=("13.0",))),
+        runtime=Runtime(),
+    ),
+    Case(
+        "torch without its CUDA runtime",
+        "torch-library-missing",
+        environment=torch(error="ImportError: libcudart.so.13: cannot open shared object file: No such file"),
+    ),
+    Case(
         "fabric manager stopped",
         "fabric-manager-not-running",
         facts(nvswitch=4, fabric_manager={"installed": "580.159.04", "running": False}),
@@ -494,6 +524,11 @@ HEALTHY = [
         runtime=replace(CODE, toolkits=(Toolkit("nvcc", "13.0"),)),
         building=True,
     ),
+    Case(
+        "attention kernels for other GPUs beside those for this one",
+        "",
+        runtime=Runtime({**CODE.architectures, "_vllm_fa3_C": Architectures(("sm_100a",))}),
+    ),
     Case("a harmless LD_LIBRARY_PATH", "", environment=metadata(library_path=(("/x", ("libcuda.so.1",)),))),
     Case(
         "the stack that was wished",
@@ -590,10 +625,32 @@ def test_the_triple_of_a_host_with_a_gpu() -> None:
     assert triple(facts(), HOST, None, Runtime())["abi"] is None
 
 
-def test_a_cpu_stack_leaves_the_gpus_of_its_host_alone() -> None:
+def built_here(environment: Environment) -> Environment:
+    """Return an environment with its vLLM under the name that a build gives it."""
+    assert environment.metadata is not None
+    versions = {"vllm": "0.32.0+cpu", "torch": "2.13.0+cpu"}
+    return replace(environment, metadata=replace(environment.metadata, versions=versions, requirements={}))
+
+
+@pytest.mark.parametrize("environment", [CPU, built_here(CPU), replace(built_here(CPU), torch=None)])
+def test_a_cpu_stack_leaves_the_gpus_of_its_host_alone(environment: Environment) -> None:
     broken = facts({"flavour": "proprietary"}, gpus=gpus(RTX_5090))
-    assert judge(broken, HOST, CPU, Runtime()) == ()
-    assert triple(broken, HOST, CPU, Runtime())["driver"] is None
+    assert judge(broken, HOST, environment, Runtime()) == ()
+    assert triple(broken, HOST, environment, Runtime())["driver"] is None
+
+
+def test_a_torch_whose_library_alone_is_another() -> None:
+    violations = judge(facts(), HOST, torch(version="2.10.0+cu130"), CODE)
+    assert [each.code for each in violations] == [
+        "torch-files-of-two-versions",
+        "extension-built-against-another-torch",
+    ]
+    assert violations[1].found == "torch 2.10.0+cu130 and vllm 0.24.0"
+
+
+def test_an_extension_that_was_replaced_is_not_to_be_built() -> None:
+    _replaced, built = judge(NO_GPU, DriverHost(), recorded("cpu-extension-of-0.24.0"), Runtime())
+    assert (built.fix, built.variable) == ("Install the environment anew from its lock.", "conda_env_lock")
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 from ansible.module_utils.testing import patch_module_args
 from ansible_collections.nemotron.vllm.plugins.modules import version_triple
 
+ROOTS = Path(__file__).resolve().parents[3] / "fixtures" / "roots"
 PROBES = Path(__file__).resolve().parents[3] / "fixtures" / "probes"
 HEAD = "Driver, CUDA runtime and compiled extensions do not fit:\n- "
 
@@ -186,6 +187,29 @@ def test_the_driver_alone(run: Run, tmp_path: Path) -> None:
     assert result["triple"]["driver"]["libcuda"] == "/usr/local/cuda/compat/libcuda.so.575.57.08"
 
 
+@pytest.mark.parametrize(
+    ("root", "codes"),
+    [
+        ("no-gpu", []),
+        ("no-driver", ["driver-not-installed"]),
+        ("h200", []),
+        ("a100-ubuntu2204-535", []),
+        ("drv-01-user-space-upgraded", ["driver-userspace-upgraded-under-running-module"]),
+        ("drv-04-no-module-for-kernel", ["kernel-headers-missing-after-kernel-upgrade"]),
+        ("drv-08-secure-boot", ["secure-boot-rejects-module"]),
+        ("drv-09-nouveau", ["nouveau-owns-gpu"]),
+        ("drv-12-blackwell-proprietary", ["gpu-requires-open-kernel-module"]),
+        ("drv-13-volta-open", ["gpu-requires-proprietary-kernel-module"]),
+        ("drv-16-no-uvm", ["nvidia-uvm-not-loaded"]),
+        ("fab-01-fabric-manager-differs", ["fabric-manager-version-mismatch"]),
+        ("fab-02-no-fabric-manager", ["fabric-manager-not-running"]),
+    ],
+)
+def test_captured_hosts(run: Run, root: str, codes: list[str]) -> None:
+    result = run(root=str(ROOTS / root), strict=False)
+    assert [violation["code"] for violation in result["violations"]] == codes
+
+
 def test_toolkits_are_read_where_vllm_is_built(run: Run, tmp_path: Path) -> None:
     python = recorded(tmp_path, "cuda-0.24.0-on-a-host-without-gpu")
     toolkit = tmp_path / "root/usr/local/cuda"
@@ -209,6 +233,11 @@ def test_toolkits_are_read_where_vllm_is_built(run: Run, tmp_path: Path) -> None
     [
         ({"root": "/none"}, "root: found no folder /none; needed one with a captured host, or / for this host."),
         ({"timeout": 0}, "timeout: found 0; needed a number of seconds greater than 0."),
+        ({"gpu": {"driver": "580"}}, "gpu: found '580' as driver; needed a dictionary."),
+        ({"gpu": {"gpus": {}}}, "gpu: found {} as gpus; needed a list."),
+        ({"gpu": {"gpus": [7]}}, "gpu, its gpus[0]: found 7; needed a dictionary."),
+        ({"gpu": {"gpus": [{"name": 1}]}}, "gpu, its gpus[0]: found 1 as name; needed a text."),
+        ({"stack": {"driver": "580"}}, "stack: found '580' as driver; needed a dictionary."),
         ({"stack": {"device": "tpu"}}, "stack: found the device 'tpu'; needed cpu or cuda."),
     ],
 )
