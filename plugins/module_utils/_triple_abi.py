@@ -13,13 +13,15 @@ import re
 import typing as t
 
 from . import _load_errors
-from ._environment_facts import Environment, Extension, Metadata, pin, satisfies
 from ._load_errors import parse_load_error, string_abi
+from ._package_pins import pin, satisfies
 from ._triple_packages import LOCK, REINSTALL, wrong_processor
 from ._violations import ABI, DRIVER, RUNTIME, Violation
 
 if t.TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ._environment_facts import Environment, Extension, Metadata
 
 BUILD, BRANCH = "vllm_build_method", "nvidia_driver_branch"
 SERVER_ENVIRONMENT = "systemd_unit_environment"

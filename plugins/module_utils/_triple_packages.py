@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import typing as t
 
-from ._environment_facts import Environment, Metadata, Package, pin, satisfies
+from ._package_pins import pin, satisfies
 from ._violations import ABI, Violation
 
 if t.TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ._environment_facts import Environment, Metadata, Package
 
 LOCK = "conda_env_lock"
 REINSTALL = "Install the environment anew from its lock."

@@ -12,7 +12,7 @@ from __future__ import annotations
 import typing as t
 
 from ._compatibility import same_driver, version_tuple
-from ._environment_facts import Environment, Metadata, pin, satisfies
+from ._package_pins import pin, satisfies
 from ._triple_abi import extension_violations
 from ._triple_driver import driver_violations
 from ._triple_host import DriverHost, driver_version, gpus_of, known_version
@@ -29,6 +29,8 @@ from ._violations import ABI, DRIVER, RUNTIME, Violation
 
 if t.TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    from ._environment_facts import Environment, Metadata
 
 CPU, CUDA = "cpu", "cuda"
 
