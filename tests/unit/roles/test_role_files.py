@@ -70,3 +70,11 @@ def test_every_entry_point_has_a_specification(role: Path) -> None:
 def test_main_is_short(role: Path) -> None:
     lines = (role / "tasks" / "main.yml").read_text(encoding="utf-8").splitlines()
     assert len(lines) <= 40
+
+
+def test_preflight_knows_the_python_of_the_locks() -> None:
+    roles = ROLES[0].parent
+    locks = load(roles / "conda_env" / "vars" / "main.yml")["__conda_env_locks"]
+    assert {lock["python"] for lock in locks.values()} == {
+        load(roles / "preflight" / "vars" / "main.yml")["__preflight_lock_python"]
+    }
