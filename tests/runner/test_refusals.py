@@ -14,6 +14,8 @@ from conftest import Droplet
 from deployment import run
 
 MODEL = "/srv/models/smollm2-135m-instruct"
+# /usr/lib/os-release of a release that is no longer maintained.
+FOCAL = r'NAME="Ubuntu"\nVERSION="20.04.6 LTS (Focal Fossa)"\nID=ubuntu\nID_LIKE=debian\nVERSION_ID="20.04"\n'
 
 REFUSALS = [
     pytest.param(
@@ -92,15 +94,13 @@ def test_an_unreachable_host_stops_all_before_the_first_change(bare: Droplet, tm
 
 
 def test_an_unsupported_distribution_is_named(bare: Droplet) -> None:
-    bare.ssh(
-        "sudo cp -n /etc/os-release /root/os-release; printf 'ID=fedora\\nVERSION_ID=42\\n' | sudo tee /run/os-release"
-    )
+    bare.ssh(f"printf '{FOCAL}' | sudo tee /run/os-release")
     bare.ssh("sudo mount --bind /run/os-release /usr/lib/os-release")
     try:
         outcome = run("site.yml", bare.inventories)
     finally:
         bare.ssh("sudo umount /usr/lib/os-release")
-    assert "unsupported-distribution: found Fedora 42; needed one of Debian 12, Debian 13" in outcome.failures[0]
+    assert "unsupported-distribution: found Ubuntu 20.04; needed one of Debian 12, Debian 13" in outcome.failures[0]
 
 
 def test_verify_without_a_deployment_says_that_nothing_answers(bare: Droplet) -> None:
