@@ -2,34 +2,14 @@
 # Copyright (c) 2026, the nemotron.vllm contributors
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# One droplet: its disk (an overlay on the root file system), its cgroup, its systemd-nspawn.
+# One droplet that is a container: its disk (an overlay on the root file system), its cgroup, its systemd-nspawn.
 
-SSH_OPTIONS=(-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -o IdentitiesOnly=yes)
-
-running() { # NAME: whether its nspawn is alive
-    local pid
-    pid=$(cat "$RUN/$1/nspawn" 2>/dev/null) && [[ -d /proc/$pid ]]
-}
-
-droplet_up() { # NAME [OPTION]...
-    local name=$1 release=bookworm root folder=$RUN/$1 disk=$DISKS/$1
-    local -a binds=()
-    shift
-    while (($#)); do
-        case $1 in
-            --release) release=$2 ;;
-            --bind) binds+=("--bind-ro=$2") ;;
-            *) die "unknown option $1" ;;
-        esac
-        shift 2
-    done
+container_up() { # NAME RELEASE [BIND]...
+    local name=$1 release=$2 root folder=$RUN/$1 disk=$DISKS/$1 shared
+    local -a binds=("${@:3}")
     command -v systemd-nspawn >/dev/null || die "systemd-nspawn is missing: apt-get install systemd-container"
     command -v nft >/dev/null || die "nft is missing: apt-get install nftables"
-    lock_droplet "$name"
-    mkdir -p "$folder"
-    if running "$name"; then return 0; fi
-    droplet_stop "$name"                                       # what an interrupted run may have left
-    root=$(rootfs "$release")
+    root=$(rootfs "$release" container)
     network_up
     take_address "$name"
     namespace_up "$name"
@@ -41,11 +21,10 @@ droplet_up() { # NAME [OPTION]...
     for shared in models wheelhouse; do
         [[ ! -d $NEMOTRON_TEST_CACHE/$shared ]] || binds+=("--bind-ro=$NEMOTRON_TEST_CACHE/$shared:/srv/$shared")
     done
-    echo "$release" >"$folder/release"
     printf '%s\n' "${binds[@]}" >"$folder/binds"
     setsid "$HERE/droplet" _supervise "$name" >"$folder/console.log" 2>&1 {own}>&- </dev/null &
-    wait_for_ssh "$name" || { tail -n 20 "$folder/console.log" >&2; die "$name does not answer on SSH after a minute"; }
-    say "$name ($release) runs at $(address "$name")"
+    wait_for_ssh "$(address "$name")" 22 ||
+        { tail -n 20 "$folder/console.log" >&2; die "$name does not answer on SSH after five minutes"; }
 }
 
 droplet_supervise() { # NAME: run nspawn, and again when the droplet reboots: nspawn ends with 133 then
@@ -80,7 +59,7 @@ cgroups() { # NAME: its folder in each hierarchy that holds processes
     done
 }
 
-droplet_stop() { # NAME: end everything of it, as a power cut does
+container_stop() { # NAME: end everything of it, as a power cut does
     local name=$1 cgroup
     rm -f "$RUN/$name/nspawn"
     for cgroup in $(cgroups "$name"); do empty_cgroup "$cgroup"; done
@@ -99,37 +78,4 @@ empty_cgroup() { # FOLDER: kill what runs below it and remove it
         sleep 0.1
     done
     die "cannot empty $cgroup"
-}
-
-lock_droplet() { # NAME: until this process ends, so that an interrupted run that is still at it is not interfered with
-    exec {own}>"$RUN/.$1.lock"
-    flock "$own"
-}
-
-droplet_kill() { # NAME
-    lock_droplet "$1"
-    [[ -d $RUN/$1 ]] || die "there is no droplet $1"
-    droplet_stop "$1"
-}
-
-droplet_down() { # NAME
-    lock_droplet "$1"
-    droplet_stop "$1"
-    rm -rf "${DISKS:?}/$1" "${RUN:?}/$1"
-    network_down
-}
-
-droplet_ssh() { # NAME [ARGUMENT]...
-    local name=$1
-    shift
-    running "$name" || die "$name does not run"
-    exec ssh -i "$KEY" "${SSH_OPTIONS[@]}" "admin@$(address "$name")" "$@"
-}
-
-wait_for_ssh() { # NAME
-    local deadline=$((SECONDS + 60))
-    until ssh -i "$KEY" "${SSH_OPTIONS[@]}" -o BatchMode=yes -o ConnectTimeout=2 "admin@$(address "$1")" true 2>/dev/null; do
-        ((SECONDS < deadline)) || return 1
-        sleep 0.2
-    done
 }

@@ -8,8 +8,6 @@
 BRIDGE=droplets0
 NETWORK=10.77.0
 
-address() { cat "$RUN/$1/address"; }
-
 network_up() {
     exec {lock}>"$RUN/.network.lock"
     flock "$lock"

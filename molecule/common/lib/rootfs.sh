@@ -8,22 +8,30 @@
 ROOTFS_PACKAGES=systemd,systemd-sysv,dbus,libpam-systemd,openssh-server,sudo,python3,python3-apt,apt-utils,ca-certificates
 ROOTFS_PACKAGES+=,iproute2,iputils-ping,procps,netbase,curl,less
 
-rootfs() { # RELEASE: print the path of its root file system; make it when it is not there
-    local release=$1 root=$CACHE/$1
+# A server with a kernel of its own.
+VM_PACKAGES=linux-image-cloud-amd64,initramfs-tools,udev,kmod,e2fsprogs,pciutils
+declare -A MORE_PACKAGES=(
+    [container]=""
+    [vm]=",$VM_PACKAGES,grub-pc"
+    [secureboot]=",$VM_PACKAGES,grub-efi-amd64-signed,shim-signed,mokutil,efibootmgr,dosfstools"
+)
+
+rootfs() { # RELEASE KIND: print the path of its root file system; make it when it is not there
+    local release=$1 kind=$2 root=$CACHE/$1-$2
     [[ $release == bookworm || $release == trixie ]] || die "the release is bookworm or trixie, not '$release'"
-    exec {lock}>"$CACHE/.$release.lock"
-    flock "$lock"
-    [[ -d $root ]] || make_rootfs "$release" "$root"
-    exec {lock}>&-
+    exec {rootlock}>"$CACHE/.$release-$kind.lock"
+    flock "$rootlock"
+    [[ -d $root ]] || make_rootfs "$release" "$root" "${MORE_PACKAGES[$kind]}"
+    exec {rootlock}>&-
     echo "$root"
 }
 
-make_rootfs() { # RELEASE ROOT
+make_rootfs() { # RELEASE ROOT PACKAGES
     local release=$1 root=$2 part=$2.part log=$2.log
     command -v mmdebstrap >/dev/null || die "mmdebstrap is missing: apt-get install mmdebstrap"
-    say "making the root file system of $release (a minute, once)"
+    say "making the root file system $(basename "$root") (a minute, once)"
     rm -rf "$part"
-    apt_sources "$release" | mmdebstrap --quiet --format=directory --variant=minbase --include="$ROOTFS_PACKAGES" \
+    apt_sources "$release" | mmdebstrap --quiet --format=directory --variant=minbase --include="$ROOTFS_PACKAGES$3" \
         --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Retries "5"' "$release" "$part" - >"$log" 2>&1 ||
         { tail -n 20 "$log" >&2; die "mmdebstrap failed; its output is in $log"; }
     rm -f "$part/etc/apt/sources.list"
