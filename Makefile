@@ -13,11 +13,13 @@ STAMP := $(VENV)/.installed
 # Scenarios of molecule and files of tests/runner, the longest first; `make servers JOBS_ON_SERVERS=default` runs one.
 JOBS_ON_SERVERS ?= test_site test_source default nemotron_serve vllm_build test_refusals version_triple systemd_unit conda_env \
 	test_preflight droplets
+# The same for what needs a kernel, a boot loader or Secure Boot of its own: virtual machines, which take minutes.
+JOBS_ON_VMS ?= cgroup_v1
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/collections
 
-.PHONY: help setup models demo demo-ssh demo-down test lint unit sanity servers droplets-down locks releases bench clean
+.PHONY: help setup models demo demo-ssh demo-down test lint unit sanity servers test-vm droplets-down locks releases bench clean
 
 help: ## List what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,7 +45,7 @@ demo-ssh: ## Look around on the demo's server
 demo-down: ## Remove the demo's server
 	@molecule/common/droplet down demo
 
-test: lint unit sanity servers ## Run every check
+test: lint unit sanity servers test-vm ## Run every check
 	@echo "== All checks passed"
 
 lint: $(STAMP) ## Formatting, types, Ansible rules, documentation
@@ -58,6 +60,10 @@ sanity: $(STAMP) ## ansible-test sanity
 
 servers: models ## Scenarios of molecule and runs through ansible-runner, on local servers
 	@tests/servers $(JOBS_ON_SERVERS)
+
+test-vm: $(STAMP) ## Scenarios that boot kernels of their own, on virtual machines
+	@tools/host_packages vm
+	@tests/servers $(JOBS_ON_VMS)
 
 droplets-down: ## Remove every local server
 	@molecule/common/droplet down-all
