@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from . import _dpkg_status
 from ._driver_kernel import Kernel, newest
+from ._driver_module import modinfo
 from ._driver_packages import of_the_driver
 from ._triple_host import has_headers
 
@@ -127,7 +128,7 @@ def gather(host: Host) -> DriverHost:
         ),
         half_configured=tuple(package.name for package in packages if package.half),
         key=_key(host),
-        signer=host.ask(["modinfo", "-F", "signer", "nvidia"]).stdout.strip(),
+        signer=modinfo(host, "signer"),
         runfile=host.exists(_RUNFILE),
         dkms=dkms_builds(host.ask(["dkms", "status"]).stdout),
         nvswitch_managers=sum(
@@ -149,8 +150,7 @@ def _kernel(host: Host, release: str, *, lists: bool) -> Kernel:
     if lists and not headers:
         policy = host.ask(["apt-cache", "policy", f"linux-headers-{release}"])
         offered = bool(re.search(r"Candidate: (?!\(none\))", policy.stdout)) if policy.ok else None
-    module = host.ask(["modinfo", "-k", release, "-F", "version", "nvidia"]).stdout.strip()
-    return Kernel(release, headers, offered, module or None)
+    return Kernel(release, headers, offered, modinfo(host, "version", release) or None)
 
 
 def _free(host: Host, folder: str) -> int | None:

@@ -79,13 +79,15 @@ def installed_driver(gpu: Mapping[str, t.Any], host: DriverHost, system: Distrib
         method = MIXED if core else RUNFILE
     if not method:
         return Installed(leftovers=tuple(package.name for package in host.driver))
+    # In an image that is built on another machine, the running kernel is that machine's.
+    built = host.next.module if host.next and not host.running else None
     return Installed(
         method,
         _branch(core) or _branch_of_version(driver_version(gpu)),
         _flavour(core) or facts.get("flavour"),
         tuple(package.name for package in host.driver if package.installed),
         tuple(package.name for package in host.driver),
-        _one_version(known_version(facts.get("on_disk")), known_version(facts.get("user_space"))),
+        _one_version(known_version(facts.get("on_disk") or built), known_version(facts.get("user_space"))),
     )
 
 

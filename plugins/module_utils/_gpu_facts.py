@@ -19,6 +19,7 @@ import typing as t
 from . import _compatibility as compatibility
 from . import _driver_files as driver_files
 from . import _nvidia_smi
+from ._driver_module import modinfo
 from ._errors import NemotronError
 
 if t.TYPE_CHECKING:
@@ -124,8 +125,8 @@ def _first_line(said: str) -> str:
 def _driver(host: Host, report: _nvidia_smi.SmiReport, asked: Facts, dpkg_status: str) -> Facts:
     proc = host.read(_PROC_VERSION) or ""
     loaded = (host.read("/sys/module/nvidia/version") or "").strip() or driver_files.version_of_proc(proc)
-    on_disk = host.ask(["modinfo", "-F", "version", "nvidia"]).stdout.strip() or None
-    license_text = host.ask(["modinfo", "-F", "license", "nvidia"]).stdout if on_disk else ""
+    on_disk = modinfo(host, "version") or None
+    license_text = modinfo(host, "license") if on_disk else ""
     return {
         "loaded": loaded,
         "on_disk": on_disk,
