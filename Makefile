@@ -11,10 +11,10 @@ BIN := $(VENV)/bin
 REQUIREMENTS := tests/requirements/dev.txt
 STAMP := $(VENV)/.installed
 # Scenarios of molecule and files of tests/runner, the longest first; `make servers JOBS_ON_SERVERS=default` runs one.
-JOBS_ON_SERVERS ?= test_site test_source nvidia_driver default nemotron_serve vllm_build test_refusals version_triple systemd_unit conda_env \
-	test_preflight droplets
+JOBS_ON_SERVERS ?= test_site test_source nvidia_driver default nemotron_serve vllm_build test_refusals version_triple \
+	systemd_unit conda_env test_preflight droplets
 # The same for what needs a kernel, a boot loader or Secure Boot of its own: virtual machines, which take minutes.
-JOBS_ON_VMS ?= cgroup_v1
+JOBS_ON_VMS ?= cgroup_v1 secure_boot
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 export ANSIBLE_COLLECTIONS_PATH := $(CURDIR)/collections

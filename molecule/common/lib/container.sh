@@ -24,7 +24,7 @@ container_up() { # NAME RELEASE [BIND]...
     printf '%s\n' "${binds[@]}" >"$folder/binds"
     setsid "$HERE/droplet" _supervise "$name" >"$folder/console.log" 2>&1 {own}>&- </dev/null &
     wait_for_ssh "$(address "$name")" 22 ||
-        { tail -n 20 "$folder/console.log" >&2; die "$name does not answer on SSH after five minutes"; }
+        { tail -n 20 "$folder/console.log" >&2; die "$name does not answer on SSH after ten minutes"; }
 }
 
 droplet_supervise() { # NAME: run nspawn, and again when the droplet reboots: nspawn ends with 133 then

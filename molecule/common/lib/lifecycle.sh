@@ -74,7 +74,7 @@ droplet_ssh() { # NAME [ARGUMENT]...
 }
 
 wait_for_ssh() { # ADDRESS PORT
-    local deadline=$((SECONDS + 300))
+    local deadline=$((SECONDS + 600))
     until ssh -i "$KEY" "${SSH_OPTIONS[@]}" -o BatchMode=yes -o ConnectTimeout=2 -p "$2" "admin@$1" true 2>/dev/null; do
         ((SECONDS < deadline)) || return 1
         sleep 0.2

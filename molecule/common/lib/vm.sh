@@ -47,7 +47,7 @@ vm_up() { # NAME RELEASE KIND
     fi
     qemu "$state/disk.qcow2" qcow2 "$(<"$folder/port")" "$folder/vm" "${how[@]}"
     wait_for_ssh 127.0.0.1 "$(<"$folder/port")" ||
-        { tail -n 20 "$folder/vm.serial" "$folder/vm.qemu.log" >&2; die "$name does not answer on SSH after five minutes"; }
+        { tail -n 20 "$folder/vm.serial" "$folder/vm.qemu.log" >&2; die "$name does not answer on SSH after ten minutes"; }
     ssh -i "$KEY" "${SSH_OPTIONS[@]}" -p "$(<"$folder/port")" admin@127.0.0.1 \
         "sudo sh -c 'sed -i s/^127.0.1.1.*/127.0.1.1\ $name/ /etc/hosts && hostnamectl set-hostname $name'"
 }
