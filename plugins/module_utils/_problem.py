@@ -9,7 +9,11 @@
 
 from __future__ import annotations
 
+import typing as t
 from dataclasses import dataclass
+
+if t.TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 @dataclass(frozen=True)
@@ -24,3 +28,8 @@ class Problem:
     def describe(self) -> str:
         """Return the sentence for the user."""
         return f"{self.code}: found {self.found}; needed {self.needed}. {self.fix}"
+
+
+def describe_all(heading: str, problems: Iterable[Problem]) -> str:
+    """Return one text for the user."""
+    return "\n- ".join([heading, *(problem.describe() for problem in problems)])

@@ -20,12 +20,16 @@ from . import _compatibility as compatibility
 from ._distributions import DISTRIBUTIONS, Distribution, distribution
 from ._errors import NemotronError
 from ._model_needs import need_of
+from ._problem import describe_all
 from ._stack_driver import choose_driver
 from ._stack_host import CPU, CUDA, PYTHONS, Resolution, names
 from ._stack_vllm import Situation, choose_release
 from ._vllm_releases import fits_python
 
 if t.TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ._problem import Problem
     from ._stack_host import Machine, Wishes
     from ._vllm_releases import VllmRelease
 
@@ -60,6 +64,11 @@ def resolve(wishes: Wishes, machine: Machine) -> Resolution:
     if not result.conflicts:
         result.stack = stack
     return result
+
+
+def refusal(conflicts: Iterable[Problem]) -> str:
+    """Return the text for a host that no stack fits."""
+    return describe_all("There is no stack that fits this host and these wishes:", conflicts)
 
 
 def _refuse_no_version(name: str, version: str) -> None:

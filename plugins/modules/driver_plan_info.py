@@ -266,6 +266,7 @@ from ansible_collections.nemotron.vllm.plugins.module_utils._driver_plan import 
 from ansible_collections.nemotron.vllm.plugins.module_utils._driver_situation import Wishes
 from ansible_collections.nemotron.vllm.plugins.module_utils._errors import NemotronError
 from ansible_collections.nemotron.vllm.plugins.module_utils._host import Host
+from ansible_collections.nemotron.vllm.plugins.module_utils._problem import describe_all
 
 _FACTS = ("stack_driver", "gpu", "os", "root", "strict")
 
@@ -317,8 +318,7 @@ def main() -> None:
         "conflicts": [asdict(conflict) for conflict in planned.conflicts],
     }
     if planned.conflicts:
-        lines = "\n- ".join(conflict.describe() for conflict in planned.conflicts)
-        result["msg"] = f"The driver of this host cannot be brought there:\n- {lines}"
+        result["msg"] = describe_all("The driver of this host cannot be brought there:", planned.conflicts)
         if module.params["strict"]:
             module.fail_json(**result)
     module.exit_json(**result)

@@ -204,7 +204,7 @@ from dataclasses import asdict
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.nemotron.vllm.plugins.module_utils._errors import NemotronError
-from ansible_collections.nemotron.vllm.plugins.module_utils._stack import resolve
+from ansible_collections.nemotron.vllm.plugins.module_utils._stack import refusal, resolve
 from ansible_collections.nemotron.vllm.plugins.module_utils._stack_host import Wishes, machine_from_facts
 
 
@@ -247,8 +247,7 @@ def main() -> None:
         "conflicts": [asdict(conflict) for conflict in resolution.conflicts],
     }
     if resolution.conflicts:
-        lines = "\n- ".join(conflict.describe() for conflict in resolution.conflicts)
-        result["msg"] = f"There is no stack that fits this host and these wishes:\n- {lines}"
+        result["msg"] = refusal(resolution.conflicts)
         if module.params["strict"]:
             module.fail_json(**result)
     module.exit_json(**result)

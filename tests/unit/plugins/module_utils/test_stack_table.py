@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-from ansible.errors import AnsibleFilterError
-from ansible_collections.nemotron.vllm.plugins.filter.stack_table import stack_table
+from ansible_collections.nemotron.vllm.plugins.module_utils._stack_table import lines
 
 CPU: dict[str, Any] = {
     "gpu": {"gpus": [], "driver": {"loaded": None}, "problems": []},
@@ -60,7 +58,7 @@ CONFLICT: dict[str, Any] = {
 
 
 def test_the_table() -> None:
-    assert stack_table({"cpu-1": CPU, "h200": GPU, "old": CONFLICT}) == [
+    assert lines({"cpu-1": CPU, "h200": GPU, "old": CONFLICT}) == [
         "HOST   GPUS             DRIVER NOW  DRIVER         CUDA  TORCH   VLLM    PYTHON  FITS",
         "cpu-1  none             none        -              -     2.13.0  0.32.0  3.11    yes",
         "h200   8 x NVIDIA H200  580.159.04  keep 580 open  13.0  2.14.0  0.33.0  3.12    yes",
@@ -79,12 +77,3 @@ def test_the_table() -> None:
         "    false; needed driver 580.65.06 or newer for CUDA 13.0 of vLLM 0.33.0. Set nvidia_driver_manage to true.",
         "    device cuda: the host has NVIDIA A100.",
     ]
-
-
-def test_input_of_another_shape_is_refused() -> None:
-    with pytest.raises(AnsibleFilterError) as error:
-        stack_table({"host": {"gpu": {}}})
-    assert str(error.value).startswith(
-        "stack_table: found KeyError('stack'); needed for each host a dictionary with gpu of gpu_facts, violations "
-        "of version_triple, and stack, reasons and conflicts of stack_info"
-    )
