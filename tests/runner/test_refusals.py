@@ -59,6 +59,11 @@ REFUSALS = [
         ["memory: found", "nemotron_serve_cpu_kvcache_gib"],
         id="little memory",
     ),
+    pytest.param(
+        {"cgroup_v1_state": "legacy"},
+        ["found a container, which has no kernel of its own and no /usr/sbin/update-grub"],
+        id="no boot loader",
+    ),
 ]
 
 
