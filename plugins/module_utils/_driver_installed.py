@@ -55,7 +55,7 @@ class Installed:
     leftovers: tuple[str, ...] = ()
     """Packages of the driver that are there in any state, nothing but their configuration too."""
     version: str | None = None
-    """Of the module and the libraries, where they are one driver."""
+    """Of the module and the libraries, where they are one driver whose installation came to its end."""
 
     def describe(self) -> str:
         """Return the driver in words."""
@@ -72,7 +72,7 @@ class Installed:
 
 def installed_driver(gpu: Mapping[str, t.Any], host: DriverHost, system: Distribution | None) -> Installed:
     """Return the driver that a host has."""
-    core = [package for package in host.driver if package.installed and _CORE.fullmatch(package.name)]
+    core = [package for package in host.driver if _begun(package) and _CORE.fullmatch(package.name)]
     facts = gpu.get("driver") or {}
     method = _origin(core, system) if core else None
     if host.runfile:
@@ -81,14 +81,20 @@ def installed_driver(gpu: Mapping[str, t.Any], host: DriverHost, system: Distrib
         return Installed(leftovers=tuple(package.name for package in host.driver))
     # In an image that is built on another machine, the running kernel is that machine's.
     built = host.next.module if host.next and not host.running else None
+    on_disk, user_space = known_version(facts.get("on_disk") or built), known_version(facts.get("user_space"))
     return Installed(
         method,
         _branch(core) or _branch_of_version(driver_version(gpu)),
         _flavour(core) or facts.get("flavour"),
         tuple(package.name for package in host.driver if package.installed),
         tuple(package.name for package in host.driver),
-        _one_version(known_version(facts.get("on_disk") or built), known_version(facts.get("user_space"))),
+        None if any(package.half for package in host.driver) else _one_version(on_disk, user_space),
     )
+
+
+def _begun(package: Package) -> bool:
+    """Tell whether more than the configuration of a package is there, be its installation interrupted."""
+    return package.installed or package.half
 
 
 def _origin(core: Sequence[Package], system: Distribution | None) -> str:

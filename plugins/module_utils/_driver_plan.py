@@ -111,7 +111,7 @@ def _without_change(
 def _removal(installed: Installed, gpu: Mapping[str, t.Any], result: Resolution) -> Plan:
     if not installed.method and not installed.leftovers:
         result.because("nothing to remove: no driver from packages and none from a .run installer.")
-        return Plan()
+        return Plan(reboot_required=steps.loaded(gpu))
     what = installed.describe() if installed.method else f"what is left of {', '.join(installed.leftovers)}"
     result.because(f"driver removed: nvidia_driver_state is absent, and found {what}.")
     return steps.removal(installed, gpu)
@@ -132,8 +132,6 @@ def _wanted(
 def _towards(situation: Situation, target: Target, result: Resolution) -> Plan:
     """Return the way from the driver that is there to the one to have."""
     action, installed, host = _action(situation, target, result), situation.installed, situation.host
-    if action == KEEP:
-        return steps.kept(installed, host)
     found = Plan(
         action=action,
         method=target.method,
@@ -144,7 +142,6 @@ def _towards(situation: Situation, target: Target, result: Resolution) -> Plan:
         signed_by=DISTRIBUTION if target.signed_for else DKMS,
     )
     refusals.refuse_unfit(situation, target, result)
-    refusals.refuse_half_configured(situation, result)
     if not target.signed_for:
         key = host.key
         found.key = {"path": key.path, "exists": key.exists, "enrolled": key.enrolled, "requested": key.requested}
@@ -152,6 +149,7 @@ def _towards(situation: Situation, target: Target, result: Resolution) -> Plan:
     if action == FINISH:
         steps.add_hold(found, host, installed.packages, signed=bool(target.signed_for))
         return found
+    _say_what_is_finished_first(host, result)
     refusals.refuse_fabric(situation, target, result)
     found.reboot_first = refusals.refuse_pending_reboot(situation, result)
     refusals.refuse_full_boot(situation, result)
@@ -163,6 +161,15 @@ def _towards(situation: Situation, target: Target, result: Resolution) -> Plan:
         refusals.refuse_missing_headers(situation, result)
         steps.add_build(found, situation)
     return found
+
+
+def _say_what_is_finished_first(host: DriverHost, result: Resolution) -> None:
+    names = host.half_configured
+    if names:
+        more = f" and {len(names) - refusals.SHOWN} more" if len(names) > refusals.SHOWN else ""
+        result.because(
+            f"packages finished first: the installation of {', '.join(names[: refusals.SHOWN])}{more} ended early."
+        )
 
 
 def _action(situation: Situation, target: Target, result: Resolution) -> str:
@@ -185,8 +192,8 @@ def _action_for_whole(situation: Situation, version: str, result: Resolution) ->
     """Return what is left to do where the driver to have is installed."""
     loaded = known_version((situation.gpu.get("driver") or {}).get("loaded"))
     if not situation.gpus:
-        result.because(f"driver {version} kept: it is installed, and there is no NVIDIA device that it could drive.")
-        return KEEP
+        result.because(f"driver {version} kept: it is installed, and there is no NVIDIA device on this host for it.")
+        return FINISH
     if not loaded or not same_driver(loaded, version):
         result.because(f"driver {version} finished: it is installed, and {loaded or 'no module of it'} is loaded.")
         return FINISH
@@ -223,8 +230,7 @@ def _reboot_required(situation: Situation) -> bool:
     if not situation.gpus:
         return False
     others = any(situation.gpu.get(name) for name in _OTHER_MODULES)
-    loaded = bool((situation.gpu.get("driver") or {}).get("loaded"))
-    return others or loaded
+    return others or steps.loaded(situation.gpu)
 
 
 def _drift(found: Plan, host: DriverHost) -> list[str]:

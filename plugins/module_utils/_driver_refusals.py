@@ -26,7 +26,7 @@ if t.TYPE_CHECKING:
 _MIB = 1024 * 1024
 # An initramfs of Debian or Ubuntu with all modules is smaller than that.
 _BOOT_MIB = 100
-_SHOWN = 5
+SHOWN = 5
 
 
 def kernels_to_cover(situation: Situation) -> tuple[Kernel, ...]:
@@ -128,19 +128,6 @@ def refuse_unknown_driver(situation: Situation, result: Resolution) -> None:
         )
 
 
-def refuse_half_configured(situation: Situation, result: Resolution) -> None:
-    """Refuse to go on over packages whose installation did not end."""
-    names = situation.host.half_configured
-    if names:
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-        result.against(
-            "packages-half-configured",
-            f"{', '.join(names[:_SHOWN])}{more} not configured",
-            "packages that are installed to the end",
-            "Run dpkg --configure -a, then apt-get install --fix-broken, and read why they fail.",
-        )
-
-
 def pending_reboot(situation: Situation) -> str:
     """Return what asks for a reboot before a driver is installed; empty if nothing does."""
     host = situation.host
@@ -148,7 +135,7 @@ def pending_reboot(situation: Situation) -> str:
     if host.next and order(host.next.release) > order(host.kernel) and (host.running or situation.gpus):
         return f"kernel {host.kernel} running and {host.next.release} installed"
     if host.reboot_required:
-        names = ", ".join(host.reboot_for[:_SHOWN])
+        names = ", ".join(host.reboot_for[:SHOWN])
         return f"a reboot that {names} asked for" if names else "/run/reboot-required"
     return ""
 

@@ -79,8 +79,13 @@ def removal(installed: Installed, gpu: Mapping[str, t.Any]) -> Plan:
         method=installed.method,
         purge=list(installed.leftovers),
         runfile_uninstall=installed.method in (RUNFILE, MIXED),
-        reboot_required=bool((gpu.get("driver") or {}).get("loaded")),
+        reboot_required=loaded(gpu),
     )
+
+
+def loaded(gpu: Mapping[str, t.Any]) -> bool:
+    """Tell whether the kernel has a module of a driver in it."""
+    return bool((gpu.get("driver") or {}).get("loaded"))
 
 
 def add_packages(found: Plan, situation: Situation, target: Target) -> None:

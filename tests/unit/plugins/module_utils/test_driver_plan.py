@@ -15,7 +15,7 @@ from ansible_collections.nemotron.vllm.plugins.module_utils import _driver_host,
 from ansible_collections.nemotron.vllm.plugins.module_utils._dpkg_status import Package
 from ansible_collections.nemotron.vllm.plugins.module_utils._driver_host import DriverHost, Key
 from ansible_collections.nemotron.vllm.plugins.module_utils._driver_kernel import Kernel
-from ansible_collections.nemotron.vllm.plugins.module_utils._driver_plan import Planned, plan
+from ansible_collections.nemotron.vllm.plugins.module_utils._driver_plan import Plan, Planned, plan
 from ansible_collections.nemotron.vllm.plugins.module_utils._driver_situation import Wishes
 from ansible_collections.nemotron.vllm.plugins.module_utils._host import Host
 
@@ -205,15 +205,6 @@ CONFLICTS = [
     pytest.param(
         gpu(H100),
         stack("580"),
-        dataclasses.replace(DEBIAN, half_configured=("postfix",)),
-        {},
-        "packages-half-configured: found postfix not configured; needed packages that are installed to the end. Run "
-        "dpkg --configure -a, then apt-get install --fix-broken, and read why they fail.",
-        id="an interrupted installation",
-    ),
-    pytest.param(
-        gpu(H100),
-        stack("580"),
         dataclasses.replace(DEBIAN, boot_free=90 * 1024**2, initramfs=80 * 1024**2),
         {},
         "boot-too-full: found 90 MiB free in /boot; needed 160 MiB, twice the initramfs of 80 MiB, as the initramfs is "
@@ -326,7 +317,29 @@ def test_removal_takes_all_that_is_there() -> None:
     assert planned.plan.action == "remove"
     assert planned.plan.purge == ["nvidia-kernel-dkms", "libcuda1", "nvidia-smi"]
     assert planned.plan.reboot_required
-    assert make(gpu(V100), None, state="absent").plan.action == "none"
+    assert make(gpu(V100), None, state="absent").plan == Plan()
+
+
+def test_a_removed_driver_is_loaded_until_the_host_is_rebooted() -> None:
+    assert make(gpu(V100, driver=WITH_535), None, state="absent").plan == Plan(reboot_required=True)
+
+
+@pytest.mark.parametrize("state", ["unpacked", "half-configured", "half-installed"])
+def test_a_driver_whose_packages_were_interrupted_is_completed(state: str) -> None:
+    packages = [
+        dataclasses.replace(package, state=state) for package in DEBIAN_535.packages if package.name == "libcuda1"
+    ]
+    host = dataclasses.replace(
+        DEBIAN_535, packages=(*DEBIAN_535.packages[:2], *packages), half_configured=("libcuda1", *"abcdef")
+    )
+    wanted = {**stack("535", "proprietary"), "minimum": "525.60.13"}
+    planned = make(gpu(V100, driver=driver("535.261.03", "proprietary", loaded=False)), wanted, host=host)
+    assert planned.conflicts == []
+    assert (planned.plan.action, planned.plan.packages[0]) == ("install", "nvidia-kernel-dkms")
+    assert planned.reasons[-2:] == [
+        "driver completed: found branch 535 from the distribution with proprietary kernel modules, and not all of it.",
+        "packages finished first: the installation of libcuda1, a, b, c, d and 2 more ended early.",
+    ]
 
 
 def test_the_driver_of_an_image_is_told_by_the_kernel_that_it_will_boot() -> None:
@@ -334,7 +347,7 @@ def test_the_driver_of_an_image_is_told_by_the_kernel_that_it_will_boot() -> Non
     facts = gpu(driver={**WITH_535, "loaded": None, "on_disk": None})
     wishes = {"require_gpu": False, "branch": 535, "flavour": "proprietary", "method": "distribution"}
     built = dataclasses.replace(DEBIAN_535, kernel="6.18.44-builder", kernels=(kernel,))
-    assert make(facts, None, host=built, **wishes).plan.action == "keep"
+    assert make(facts, None, host=built, **wishes).plan.action == "finish"
     not_built = dataclasses.replace(built, kernels=(DEBIAN_KERNEL,))
     assert make(facts, None, host=not_built, **wishes).plan.action == "install"
 
